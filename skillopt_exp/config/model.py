@@ -1,0 +1,74 @@
+"""``model``: the two roles, each with an endpoint, a name and parameters of its own."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from skillopt_exp.config.key import Affects, key
+from skillopt_exp.errors import UsageError
+
+
+class Provider(Enum):
+    """How a role is reached: over HTTP, or by the embedded simulation."""
+
+    openai_compatible = "openai_compatible"
+    simulated = "simulated"
+
+
+class Thinking(Enum):
+    """What is sent about thinking; ``default`` sends nothing."""
+
+    default = "default"
+    enabled = "enabled"
+    disabled = "disabled"
+
+
+@dataclass(kw_only=True)
+class PriceConfig:
+    """US dollars for a million tokens, as of ``date``. Null is unknown, which is not free."""
+
+    date: str | None = key(None, affects=Affects.nothing, help="the day these prices were read")
+    input: float | None = key(None, affects=Affects.nothing, help="USD per million input tokens")
+    cached_input: float | None = key(None, affects=Affects.nothing, help="USD per million cached input tokens")
+    output: float | None = key(None, affects=Affects.nothing, help="USD per million output tokens")
+
+
+@dataclass(kw_only=True)
+class EndpointConfig:
+    """One role: where it is, what it is called, how it is asked."""
+
+    provider: Provider = key(Provider.openai_compatible, affects=Affects.result, help="how the role is reached")
+    base_url: str | None = key(None, affects=Affects.result, help="the OpenAI-compatible address, up to /v1")
+    api_key_env: str | None = key(
+        None, affects=Affects.nothing, help="NAME of the environment variable that holds the key; null sends none"
+    )
+    name: str = key(affects=Affects.result, help="the model's name at the provider")
+    temperature: float | None = key(None, affects=Affects.result, help="null sends nothing")
+    max_tokens: int | None = key(None, affects=Affects.result, help="output limit of one reply; null sends nothing")
+    reasoning_effort: str | None = key(None, affects=Affects.result, help="null sends nothing")
+    thinking: Thinking = key(Thinking.default, affects=Affects.result, help="default sends nothing")
+    timeout: float = key(300.0, affects=Affects.nothing, help="seconds that one request may take")
+    max_retries: int = key(6, affects=Affects.cost, help="how often an unanswered request is sent again")
+    max_concurrency: int = key(8, affects=Affects.nothing, help="requests under way at once at this endpoint")
+    price: PriceConfig = key(factory=PriceConfig, affects=Affects.nothing, help="what tokens cost")
+
+    def __post_init__(self) -> None:
+        if self.max_concurrency < 1:
+            raise UsageError(f"max_concurrency of model {self.name!r} is {self.max_concurrency}; give 1 or more")
+        if self.timeout <= 0:
+            raise UsageError(f"timeout of model {self.name!r} is {self.timeout}; give seconds above 0")
+        if self.max_retries < 0:
+            raise UsageError(f"max_retries of model {self.name!r} is {self.max_retries}; give 0 or more")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise UsageError(f"max_tokens of model {self.name!r} is {self.max_tokens}; give 1 or more, or null")
+
+
+@dataclass(kw_only=True)
+class ModelConfig:
+    """The two roles. ``model/target=ollama`` swaps one of them."""
+
+    target: EndpointConfig = key(affects=Affects.result, help="the frozen model that does the tasks")
+    optimizer: EndpointConfig = key(affects=Affects.result, help="the model that edits the skill")
+
+
+SCHEMAS: dict[str, Any] = {"base_endpoint": EndpointConfig}

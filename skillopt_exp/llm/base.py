@@ -1,0 +1,37 @@
+"""What the rest of the package sees of a model: a role that can be asked."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol
+
+from skillopt_exp.records import Message
+
+
+class Stage(StrEnum):
+    """What a call is for; tokens and cost are accounted by role and stage."""
+
+    rollout = "rollout"
+    selection = "selection"
+    test = "test"
+    reflect = "reflect"
+    aggregate = "aggregate"
+    select = "select"
+
+
+class Chat(Protocol):
+    """One role's model behind its endpoint."""
+
+    async def ask(
+        self, messages: Sequence[Message], *, stage: Stage, attempt: int = 1, json: bool = False
+    ) -> Message:
+        """The assistant's reply to ``messages``: visible text in ``content``, hidden in ``reasoning``.
+
+        ``attempt`` tells repeated samples of one conversation apart (1 is the first); ``json`` asks
+        for the provider's JSON mode (the prompt must name JSON).
+
+        Raises:
+            ReplyFault: the reply cannot be used, by its own doing (truncated, filtered, empty).
+            ProviderError: the provider refused for good.
+            OutageError: no answer, however often it was asked.
+        """
+        ...

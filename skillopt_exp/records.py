@@ -1,0 +1,381 @@
+"""The values that stages pass on. All frozen; nothing here does I/O or knows a configuration.
+
+Scores are fractions in [0, 1] everywhere; percent exists in printed text alone.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
+
+
+class Split(StrEnum):
+    """What reflection sees, what the gate sees, what is scored for the report alone."""
+
+    train = "train"
+    val = "val"
+    test = "test"
+
+
+class Metric(StrEnum):
+    """What the gate compares: solved or not, partial credit, or the mean of both."""
+
+    hard = "hard"
+    soft = "soft"
+    mixed = "mixed"
+
+
+class Role(StrEnum):
+    """The model that does the tasks, and the model that edits the skill."""
+
+    target = "target"
+    optimizer = "optimizer"
+
+
+class Fault(StrEnum):
+    """Why a reply could not be used, by the reply's own doing."""
+
+    truncated = "truncated"
+    content_filter = "content_filter"
+    empty = "empty"
+    scorer_error = "scorer_error"
+    unparsable = "unparsable"
+
+
+class ParsePath(StrEnum):
+    """How an optimizer reply was read: as it stood, after repair, or not at all."""
+
+    strict = "strict"
+    repaired = "repaired"
+    failed = "failed"
+
+
+class Rejection(StrEnum):
+    """Why one edit was not applied."""
+
+    anchor_missing = "anchor_missing"
+    anchor_ambiguous = "anchor_ambiguous"
+    empty_anchor = "empty_anchor"
+    unknown_op = "unknown_op"
+    bad_content = "bad_content"
+    protected = "protected"
+    no_change = "no_change"
+
+
+class Outcome(StrEnum):
+    """What a step ended in; the counts of all four add up to ``total_steps``."""
+
+    accepted = "accepted"
+    rejected = "rejected"
+    unchanged = "unchanged"
+    inconclusive = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One task: a question with its accepted answers (at least one) and, maybe, a context."""
+
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """The items of a data set, disjoint by id."""
+
+    train: tuple[Item, ...]
+    val: tuple[Item, ...]
+    test: tuple[Item, ...]
+
+    def __iter__(self) -> Iterator[Item]:
+        yield from self.train
+        yield from self.val
+        yield from self.test
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation. ``reasoning`` is the model's hidden text: kept, never scored."""
+
+    role: str
+    content: str
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A rollout's score: ``hard`` is 0 or 1, ``soft`` in [0, 1]; ``feedback`` says what differed."""
+
+    hard: float
+    soft: float
+    feedback: str = ""
+
+    def __post_init__(self) -> None:
+        for value in (self.hard, self.soft):
+            if not (math.isfinite(value) and 0.0 <= value <= 1.0):
+                raise ValueError(f"a score must be a number in [0, 1], not {value!r}")
+
+    def value(self, metric: Metric) -> float:
+        """The number that ``metric`` reads. The one definition of each metric."""
+        match metric:
+            case Metric.hard:
+                return self.hard
+            case Metric.soft:
+                return self.soft
+            case Metric.mixed:
+                return (self.hard + self.soft) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """One attempt at ``item``: the whole conversation, the answer read from it, its score.
+
+    ``fault`` is set when the reply itself could not be used; the score is then 0.
+    """
+
+    item: Item
+    attempt: int
+    messages: tuple[Message, ...]
+    prediction: str
+    score: Score
+    fault: Fault | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.score.hard < 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One proposed change, as the optimizer wrote it: not yet known to be applicable.
+
+    ``target`` is the anchor (unused by ``append``), ``content`` the new text (unused by ``delete``).
+    ``support_count`` says how many patches asked for it, ``source_type`` whether they came from
+    failures or successes.
+    """
+
+    op: str
+    target: str | None = None
+    content: str | None = None
+    support_count: int = 1
+    source_type: str = "failure"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """The edits of one reply with their reasoning. A reply that could not be read has no edits."""
+
+    edits: tuple[Edit, ...]
+    reasoning: str = ""
+    failure_summary: str = ""
+    parse_path: ParsePath = ParsePath.strict
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """The text being trained, in three parts; an empty part renders to nothing."""
+
+    body: str = ""
+    guidance: str = ""
+    appendix: str = ""
+
+    GUIDANCE_START: ClassVar[str] = "<!-- SLOW_UPDATE_START -->"
+    GUIDANCE_END: ClassVar[str] = "<!-- SLOW_UPDATE_END -->"
+
+    @property
+    def text(self) -> str:
+        """What stands in front of every target call."""
+        guidance = self.guidance.strip()
+        if guidance:
+            guidance = f"{self.GUIDANCE_START}\n{guidance}\n{self.GUIDANCE_END}"
+        parts = (self.body.strip(), guidance, self.appendix.strip())
+        return "\n\n".join(part for part in parts if part)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the rendered text, 64 hex digits."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class EditResult:
+    """What became of one edit: applied (``rejection`` is None) or rejected for one reason."""
+
+    edit: Edit
+    rejection: Rejection | None = None
+
+    @property
+    def applied(self) -> bool:
+        return self.rejection is None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSkill:
+    """A skill with its score on every val item, in the split's order. ``step`` 0 is the seed."""
+
+    skill: Skill
+    scores: tuple[Score, ...]
+    step: int
+
+    def mean(self, metric: Metric) -> float | None:
+        """The mean over items, or None when there are none: the mean of nothing is not 0."""
+        return mean(score.value(metric) for score in self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The gate's decision on one candidate; the only source for log, MLflow, summary and report.
+
+    ``margin`` is the sum over val items of candidate minus current, in items.
+    """
+
+    outcome: Outcome
+    by: str = ""
+    margin: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.outcome}(by: {self.by})" if self.by else str(self.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One earlier step of this epoch, as the optimizer is shown it: never by how much it failed."""
+
+    step: int
+    failure_summaries: tuple[str, ...]
+    rejected_edits: tuple[Edit, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class TrainState:
+    """All that the next step depends on, besides configuration and data."""
+
+    step: int
+    current: ScoredSkill
+    best: ScoredSkill
+    step_buffer: tuple[Remembered, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One line of ``history.jsonl``: what follows from answers alone, so equal for equal seeds."""
+
+    step: int
+    epoch: int
+    item_ids: tuple[str, ...]
+    train_hard: float
+    train_soft: float
+    num_failures: int
+    faults: Mapping[str, int]
+    candidate_faults: Mapping[str, int]
+    edit_budget: int
+    num_patches: int
+    parse_paths: Mapping[str, int]
+    edits_proposed: int
+    edits_merged: int
+    edits_selected: int
+    edits_applied: int
+    edits_rejected: Mapping[str, int]
+    candidate_digest: str
+    candidate_chars: int
+    candidate_hard: float
+    candidate_soft: float
+    current_hard: float
+    current_soft: float
+    best_hard: float
+    best_soft: float
+    best_step: int
+    outcome: Outcome
+    by: str
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepTrace:
+    """Everything that one step made, stage by stage, for those who keep or show it."""
+
+    record: StepRecord
+    rollouts: tuple[Rollout, ...]
+    patches: tuple[Patch, ...]
+    merged: Patch
+    selected: tuple[Edit, ...]
+    edits: tuple[EditResult, ...]
+    candidate: ScoredSkill
+    selection: tuple[Rollout, ...]
+    verdict: Verdict
+    state: TrainState
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value with the ends of its confidence interval; all in the value's own unit."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Evidence(StrEnum):
+    """What the paired test on the test items lets one say of the gain."""
+
+    clear = "clear"
+    within_noise = "within_noise"
+    underpowered = "underpowered"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of some calls. None is unknown (the provider did not say), which is not zero."""
+
+    calls: int = 0
+    input_tokens: int | None = 0
+    cached_tokens: int | None = 0
+    output_tokens: int | None = 0
+    reasoning_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What ``summary.json`` holds: the run's result, in fractions, with intervals."""
+
+    format: int
+    status: str
+    verdict: str
+    evidence: Evidence | None
+    meets_seed_rule: bool
+    cause: str
+    dataset: str
+    target: str
+    optimizer: str
+    simulated: bool
+    seed: int
+    baseline_selection_hard: float | None
+    best_selection_hard: float | None
+    best_step: int
+    baseline_test_hard: float | None
+    test_hard: float | None
+    test_delta_hard: float | None
+    test_delta_interval: Interval | None
+    final_test_hard: float | None
+    num_test_items: int
+    total_steps: int
+    total_accepts: int
+    total_rejects: int
+    outcomes: Mapping[str, int]
+    seed_digest: str
+    best_digest: str
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def mean(values: Iterable[float]) -> float | None:
+    """The exactly rounded mean, or None of nothing."""
+    known = list(values)
+    return math.fsum(known) / len(known) if known else None

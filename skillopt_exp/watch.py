@@ -1,0 +1,71 @@
+"""Those who watch a run: its folder, its tracker, the terminal. The loop tells, they listen.
+
+A watcher never changes the run. It is told of one thing after the other, in the run's own order.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from skillopt_exp.errors import SkillOptError
+from skillopt_exp.records import Rollout, ScoredSkill, Skill, Split, StepTrace, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One configured or derived value with where it comes from, in words."""
+
+    key: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is known before the first call."""
+
+    folder: Path
+    dataset: str
+    target: str
+    optimizer: str
+    simulated: bool
+    sizes: Mapping[Split, int]
+    num_epochs: int
+    steps_per_epoch: int
+    config_yaml: str
+    """The whole resolved configuration, derived values filled in."""
+    params: Mapping[str, str]
+    """The same, flat: dotted key to text."""
+    manifest_json: str
+    """The split manifest: ids and hashes of every split."""
+    origins: tuple[Origin, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def total_steps(self) -> int:
+        return self.num_epochs * self.steps_per_epoch
+
+
+class Watcher(Protocol):
+    """Listens to a run. Methods are called in this order; ``failed`` instead of ``finished``."""
+
+    def opened(self, opening: Opening) -> None: ...
+
+    def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
+        """The seed skill was scored on val."""
+        ...
+
+    def step(self, trace: StepTrace) -> None:
+        """One step ended."""
+        ...
+
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+        """``which`` of baseline, best, final was scored on test, once, after the last step."""
+        ...
+
+    def finished(self, summary: Summary, best: ScoredSkill) -> None: ...
+
+    def failed(self, error: SkillOptError | BaseException, summary: Summary | None) -> None:
+        """The run ended early; ``summary`` holds what is known, if training had begun."""
+        ...
