@@ -1,5 +1,6 @@
 """``dataset``: which items, and which task scores them."""
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -26,7 +27,9 @@ class FieldsConfig:
     id: str | None = key("id", affects=Affects.result, help="the item's id; made from content where absent")
     question: str = key("question", affects=Affects.result, help="what the target is asked")
     answers: str = key("answers", affects=Affects.result, help="the accepted answers: text, number or list")
-    context: str | None = key("context", affects=Affects.result, help="passages to read; may be absent or null")
+    context: str | None = key(
+        "context", affects=Affects.result, help="passages to read; may be absent or null"
+    )
 
 
 @dataclass(kw_only=True)
@@ -35,21 +38,33 @@ class DatasetConfig:
 
     name: str = key(affects=Affects.nothing, help="names the run's folder and its MLflow experiment")
     task: str = key(affects=Affects.result, help="the task that prompts and scores: searchqa or qa")
-    path: str | None = key(None, affects=Affects.result, help="one .json, .jsonl or .csv file of items")
+    path: str | None = key(None, affects=Affects.result, help="one .json, .jsonl or .csv file of items, maybe with .gz")
     split_dir: str | None = key(
-        None, affects=Affects.result, help="a folder of train, val and test, each with items.json (or .jsonl, .csv)"
+        None,
+        affects=Affects.result,
+        help="a folder of train, val and test, each with items.json (or .jsonl, .csv)",
     )
-    records: str | None = key(None, affects=Affects.result, help="where the list of items is in a JSON file, by dots")
-    fields: FieldsConfig = key(factory=FieldsConfig, affects=Affects.result, help="which field plays which role")
+    records: str | None = key(
+        None, affects=Affects.result, help="where the list of items is in a JSON file, by dots"
+    )
+    fields: FieldsConfig = key(
+        factory=FieldsConfig, affects=Affects.result, help="which field plays which role"
+    )
     split: list[float] | None = key(
-        None, affects=Affects.result, help="ratio of train, val, test for `path`; null derives it from the size"
+        None,
+        affects=Affects.result,
+        help="ratio of train, val, test for `path`; null derives it from the size",
     )
     split_field: str | None = key(
-        None, affects=Affects.result, help="a field of each record that says train, val or test, instead of a ratio"
+        None,
+        affects=Affects.result,
+        help="a field of each record that says train, val or test, instead of a ratio",
     )
     split_seed: int = key(42, affects=Affects.result, help="seed of the split and of `limit`")
     limit: int | None = key(None, affects=Affects.result, help="take this many items of `path`, by seed")
-    min_source_items: int = key(0, affects=Affects.nothing, help="warn when the source has fewer items than this")
+    min_source_items: int = key(
+        0, affects=Affects.nothing, help="warn when the source has fewer items than this"
+    )
     shuffle_answers: bool = key(
         False,
         affects=Affects.result,
@@ -57,9 +72,7 @@ class DatasetConfig:
     )
 
     def __post_init__(self) -> None:
-        if self.split is not None and (
-            len(self.split) != 3 or any(part <= 0 for part in self.split)
-        ):
+        if self.split is not None and (len(self.split) != 3 or not all(0 < part < math.inf for part in self.split)):
             raise UsageError(
                 f"dataset.split is {self.split}; give three numbers above zero for train, val and test: "
                 "'dataset.split=[2,1,7]'"
@@ -80,9 +93,13 @@ class DatasetConfig:
 class QADatasetConfig(DatasetConfig):
     """Single-turn question answering: ``task=searchqa`` and ``task=qa``."""
 
-    scorer: Scorer = key(Scorer.exact, affects=Affects.result, help="how a reply is compared with the gold answers")
+    scorer: Scorer = key(
+        Scorer.exact, affects=Affects.result, help="how a reply is compared with the gold answers"
+    )
     gold_after: str | None = key(
-        None, affects=Affects.result, help="the gold answer is what follows the last of these marks, as '####'"
+        None,
+        affects=Affects.result,
+        help="the gold answer is what follows the last of these marks, as '####'",
     )
     context_chars: int = key(
         24000, affects=Affects.result, help="longest context in characters; cut at the borders of documents"

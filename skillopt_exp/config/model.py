@@ -29,7 +29,9 @@ class PriceConfig:
 
     date: str | None = key(None, affects=Affects.nothing, help="the day these prices were read")
     input: float | None = key(None, affects=Affects.nothing, help="USD per million input tokens")
-    cached_input: float | None = key(None, affects=Affects.nothing, help="USD per million cached input tokens")
+    cached_input: float | None = key(
+        None, affects=Affects.nothing, help="USD per million cached input tokens"
+    )
     output: float | None = key(None, affects=Affects.nothing, help="USD per million output tokens")
 
 
@@ -37,14 +39,20 @@ class PriceConfig:
 class EndpointConfig:
     """One role: where it is, what it is called, how it is asked."""
 
-    provider: Provider = key(Provider.openai_compatible, affects=Affects.result, help="how the role is reached")
+    provider: Provider = key(
+        Provider.openai_compatible, affects=Affects.result, help="how the role is reached"
+    )
     base_url: str | None = key(None, affects=Affects.result, help="the OpenAI-compatible address, up to /v1")
     api_key_env: str | None = key(
-        None, affects=Affects.nothing, help="NAME of the environment variable that holds the key; null sends none"
+        None,
+        affects=Affects.nothing,
+        help="NAME of the environment variable that holds the key; null sends none",
     )
     name: str = key(affects=Affects.result, help="the model's name at the provider")
     temperature: float | None = key(None, affects=Affects.result, help="null sends nothing")
-    max_tokens: int | None = key(None, affects=Affects.result, help="output limit of one reply; null sends nothing")
+    max_tokens: int | None = key(
+        None, affects=Affects.result, help="output limit of one reply; null sends nothing"
+    )
     reasoning_effort: str | None = key(None, affects=Affects.result, help="null sends nothing")
     thinking: Thinking = key(Thinking.default, affects=Affects.result, help="default sends nothing")
     timeout: float = key(300.0, affects=Affects.nothing, help="seconds that one request may take")
@@ -54,13 +62,17 @@ class EndpointConfig:
 
     def __post_init__(self) -> None:
         if self.max_concurrency < 1:
-            raise UsageError(f"max_concurrency of model {self.name!r} is {self.max_concurrency}; give 1 or more")
+            raise UsageError(
+                f"max_concurrency of model {self.name!r} is {self.max_concurrency}; give 1 or more"
+            )
         if self.timeout <= 0:
             raise UsageError(f"timeout of model {self.name!r} is {self.timeout}; give seconds above 0")
         if self.max_retries < 0:
             raise UsageError(f"max_retries of model {self.name!r} is {self.max_retries}; give 0 or more")
         if self.max_tokens is not None and self.max_tokens < 1:
-            raise UsageError(f"max_tokens of model {self.name!r} is {self.max_tokens}; give 1 or more, or null")
+            raise UsageError(
+                f"max_tokens of model {self.name!r} is {self.max_tokens}; give 1 or more, or null"
+            )
 
 
 @dataclass(kw_only=True)

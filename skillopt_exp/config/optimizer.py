@@ -1,19 +1,11 @@
 """``optimizer``: the algorithm and its learning rate (the model that it asks is ``model.optimizer``)."""
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.errors import UsageError
-
-
-class Scheduler(Enum):
-    """How the edit budget goes from ``learning_rate`` to ``min_learning_rate`` over the run."""
-
-    constant = "constant"
-    linear = "linear"
-    cosine = "cosine"
+from skillopt_exp.schedule import Scheduler
 
 
 @dataclass(kw_only=True)
@@ -30,7 +22,10 @@ class OptimizerConfig:
     lr_scheduler: Scheduler = key(Scheduler.cosine, affects=Affects.result, help="constant, linear or cosine")
 
     def __post_init__(self) -> None:
-        for name, rate in (("learning_rate", self.learning_rate), ("min_learning_rate", self.min_learning_rate)):
+        for name, rate in (
+            ("learning_rate", self.learning_rate),
+            ("min_learning_rate", self.min_learning_rate),
+        ):
             if rate is not None and rate < 1:
                 raise UsageError(f"optimizer.{name} is {rate}; give 1 or more edits, or null for the rule's")
 

@@ -20,9 +20,13 @@ class TrackingConfig:
 
     backend: Backend = key(affects=Affects.nothing, help="mlflow or none")
     uri: str | None = key(
-        None, affects=Affects.nothing, help="tracking server or database; null is mlflow.db in the launch folder"
+        None,
+        affects=Affects.nothing,
+        help="tracking server or database; null is mlflow.db in the launch folder",
     )
-    experiment: str | None = key(None, affects=Affects.nothing, help="experiment name; null is skillopt/<dataset>")
+    experiment: str | None = key(
+        None, affects=Affects.nothing, help="experiment name; null is skillopt/<dataset>"
+    )
 
 
 SCHEMAS: dict[str, Any] = {"base_tracking": TrackingConfig}

@@ -13,7 +13,9 @@ class TrainConfig:
     num_epochs: int = key(3, affects=Affects.result, help="passes over the train split")
     batch_size: int | None = key(None, affects=Affects.result, help="items a step; null takes the rule's")
     seed: int = key(42, affects=Affects.result, help="order of the train items in each epoch")
-    skill_init: str | None = key(None, affects=Affects.result, help="a Markdown file to start from; null is empty")
+    skill_init: str | None = key(
+        None, affects=Affects.result, help="a Markdown file to start from; null is empty"
+    )
 
     def __post_init__(self) -> None:
         if self.num_epochs < 0:
@@ -31,7 +33,9 @@ class GradientConfig:
     analyst_workers: int = key(8, affects=Affects.nothing, help="reflect and merge calls under way at once")
     failure_only: bool = key(False, affects=Affects.result, help="reflect on failures alone")
     trajectory_chars: int = key(
-        4000, affects=Affects.result, help="longest question, context or reply that a trajectory shows, in characters"
+        4000,
+        affects=Affects.result,
+        help="longest question, context or reply that a trajectory shows, in characters",
     )
 
     def __post_init__(self) -> None:
@@ -39,7 +43,8 @@ class GradientConfig:
             raise UsageError(f"gradient.minibatch_size is {self.minibatch_size}; give 1 or more")
         if self.merge_batch_size < 2:
             raise UsageError(
-                f"gradient.merge_batch_size is {self.merge_batch_size}; give 2 or more: merging one by one never ends"
+                f"gradient.merge_batch_size is {self.merge_batch_size}; give 2 or more: "
+                "merging one by one never ends"
             )
         if self.analyst_workers < 1:
             raise UsageError(f"gradient.analyst_workers is {self.analyst_workers}; give 1 or more")

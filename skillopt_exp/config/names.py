@@ -1,0 +1,20 @@
+"""Finding what a user meant."""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """A phrase that names the known keys closest to ``name``.
+
+    The last part counts as well as the whole: ``batch_size`` finds ``train.batch_size``.
+    """
+    last = name.rsplit(".", 1)[-1]
+    same_last = sorted(key for key in known if key.rsplit(".", 1)[-1] == last)
+    by_last = {key.rsplit(".", 1)[-1]: key for key in sorted(known)}
+    close = get_close_matches(name, sorted(known), n=1, cutoff=0.75)
+    close += [by_last[part] for part in get_close_matches(last, by_last, n=1, cutoff=0.7)]
+    found = list(dict.fromkeys(same_last[:3] + close))[:3]
+    if found:
+        return f"did you mean {' or '.join(found)}?"
+    return "see all keys with: python -m skillopt_exp --cfg job"

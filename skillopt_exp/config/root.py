@@ -1,0 +1,127 @@
+"""The whole experiment: its groups, what holds across them, and the way from Hydra to dataclasses."""
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from skillopt_exp.config import dataset, gate, model, optimizer, rule, tracking
+from skillopt_exp.config.dataset import DatasetConfig
+from skillopt_exp.config.gate import GateConfig
+from skillopt_exp.config.key import Affects, key
+from skillopt_exp.config.locate import data_file
+from skillopt_exp.config.model import ModelConfig
+from skillopt_exp.config.names import nearest
+from skillopt_exp.config.optimizer import OptimizerConfig
+from skillopt_exp.config.rule import RuleConfig
+from skillopt_exp.config.tracking import TrackingConfig
+from skillopt_exp.config.train import EvaluationConfig, GradientConfig, TrainConfig
+from skillopt_exp.errors import UsageError
+
+
+@dataclass(kw_only=True)
+class Config:
+    """One experiment. Groups are chosen (``dataset=searchqa``), keys inside them set (``train.seed=1``)."""
+
+    dataset: DatasetConfig = key(affects=Affects.result, help="which items, and which task scores them")
+    model: ModelConfig = key(affects=Affects.result, help="the two roles and how they are reached")
+    optimizer: OptimizerConfig = key(affects=Affects.result, help="the algorithm and its learning rate")
+    rule: RuleConfig = key(affects=Affects.result, help="the table that derives what is not given")
+    gate: GateConfig = key(affects=Affects.result, help="when a candidate replaces the current skill")
+    tracking: TrackingConfig = key(affects=Affects.nothing, help="where runs are compared")
+    train: TrainConfig = key(factory=TrainConfig, affects=Affects.result, help="the outer loop")
+    gradient: GradientConfig = key(
+        factory=GradientConfig, affects=Affects.result, help="how trajectories become edits"
+    )
+    evaluation: EvaluationConfig = key(
+        factory=EvaluationConfig, affects=Affects.result, help="how much of val and test is scored"
+    )
+
+
+_GROUPS = {
+    "dataset": dataset.SCHEMAS,
+    "model/target": model.SCHEMAS,
+    "model/optimizer": model.SCHEMAS,
+    "optimizer": optimizer.SCHEMAS,
+    "rule": rule.SCHEMAS,
+    "gate": gate.SCHEMAS,
+    "tracking": tracking.SCHEMAS,
+}
+
+_WIDEST: dict[Any, Any] = {DatasetConfig: dataset.QADatasetConfig}
+"""For a group whose files may choose a wider schema: that one."""
+
+
+def register() -> None:
+    """Tell Hydra the schemas, and OmegaConf the resolvers that the configuration uses."""
+    store = ConfigStore.instance()
+    store.store(name="base_config", node=Config)
+    for group, schemas in _GROUPS.items():
+        for name, schema in schemas.items():
+            store.store(group=group, name=name, node=schema)
+    # Cached, so that every mention in one configuration reads the same suffix.
+    OmegaConf.register_new_resolver(
+        "skillopt_suffix", lambda: secrets.token_hex(3), use_cache=True, replace=True
+    )
+    OmegaConf.register_new_resolver("skillopt_data", lambda path: str(data_file(path)), replace=True)
+
+
+def to_config(composed: DictConfig) -> Config:
+    """The composed configuration as checked dataclasses.
+
+    Raises:
+        UsageError: an unknown key (with the nearest known one), a missing or impossible value.
+    """
+    refuse_unknown_keys(composed)
+    missing = sorted(OmegaConf.missing_keys(composed))
+    if missing:
+        raise UsageError(f"{missing[0]} has no value yet; give one: {missing[0]}=...")
+    try:
+        config = OmegaConf.to_object(composed)
+    except OmegaConfBaseException as error:
+        raise UsageError(str(error).strip().splitlines()[0]) from error
+    assert isinstance(config, Config)
+    return config
+
+
+def refuse_unknown_keys(composed: DictConfig) -> None:
+    """Compare every node with its schema: ``+key=`` lifts struct mode even where a dataclass is behind."""
+    for name, known in walk(composed):
+        if not known:
+            raise UsageError(f"there is no key {name!r}; {nearest(name, known_keys(composed))}")
+
+
+def schema_keys(schema: Any = Config, prefix: str = "") -> frozenset[str]:
+    """The dotted names of all keys, by the declared types alone (nothing need be composed)."""
+    names: set[str] = set()
+    for each in fields(schema):
+        name = f"{prefix}{each.name}"
+        inner: Any = _WIDEST.get(each.type, each.type)
+        names |= schema_keys(inner, f"{name}.") if is_dataclass(inner) else {name}
+    return frozenset(names)
+
+
+def known_keys(composed: DictConfig) -> frozenset[str]:
+    """The dotted names of all keys that have a place in the schema."""
+    return frozenset(name for name, known in walk(composed) if known)
+
+
+def walk(node: DictConfig, prefix: str = "") -> Iterator[tuple[str, bool]]:
+    """Every key under ``node`` by its dotted name, and whether its node's schema knows it."""
+    schema = OmegaConf.get_type(node)
+    known = {each.name for each in fields(schema)} if is_dataclass(schema) else None
+    for name in map(str, node):
+        yield f"{prefix}{name}", known is None or name in known
+        if OmegaConf.is_missing(node, name) or OmegaConf.is_interpolation(node, name):
+            continue
+        child = node[name]
+        if isinstance(child, DictConfig):
+            yield from walk(child, f"{prefix}{name}.")
+        elif isinstance(child, ListConfig):
+            for i, item in enumerate(child):
+                if isinstance(item, DictConfig):
+                    yield from walk(item, f"{prefix}{name}[{i}].")

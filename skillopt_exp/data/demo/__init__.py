@@ -1,0 +1,1 @@
+"""The bundled quiz: ``facts.toml`` is written by hand, ``items.jsonl`` is made from it by ``build``."""
