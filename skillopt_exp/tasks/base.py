@@ -3,7 +3,7 @@
 A task knows no stage, no configuration group but its own, and no client: it is handed ``ask``.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol
 
 from skillopt_exp.records import Item, Message, Rollout, Score
@@ -38,4 +38,16 @@ class SingleTurnTask(Protocol):
 
     def score(self, item: Item, prediction: str) -> Score:
         """How good the prediction is, with feedback on what differed."""
+        ...
+
+
+class CheckedTask(Task, Protocol):
+    """A task that can judge its items before the first call is paid."""
+
+    def validate(self, items: Iterable[Item]) -> tuple[str, ...]:
+        """Warnings about ``items``, in words.
+
+        Raises:
+            DataError: an item that no answer can solve.
+        """
         ...
