@@ -1,0 +1,180 @@
+"""A run's folder: made once, by one run, and readable at any time, even after a kill.
+
+::
+
+    run.json              the marker: format, version, when it was made
+    config.yaml  origins.json  split_manifest.json
+    history.jsonl         one StepRecord a line, the same bytes for the same seed
+    runtime_state.json    what the next step depends on; written last in each step
+    best_skill.md  best_skill.json
+    skills/skill_v0000.md ...        the seed, then the candidate of each step that changed something
+    baseline/selection.jsonl
+    steps/step_0001/      rollouts.jsonl selection.jsonl patches.json merged.json selected.json
+                          candidate.md edits.json verdict.json
+    test/baseline.jsonl  test/best.jsonl  test/final.jsonl
+    summary.json
+    mlflow.json           where MLflow keeps the run, if it does; written by the tracker
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from skillopt_exp import __version__
+from skillopt_exp.errors import DataError, UsageError
+from skillopt_exp.records import StepRecord, Summary, TrainState
+from skillopt_exp.runs.codec import from_json, to_json
+from skillopt_exp.runs.files import create_exclusive, read_jsonl, read_text
+from skillopt_exp.runs.state import FORMAT, load_state, skill_path
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """``run.json``. ``created`` is ISO 8601 in UTC, to the second."""
+
+    format: int
+    skillopt_exp: str
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The folder at ``path``. Use ``create`` or ``open``: both make sure that it is a run's."""
+
+    path: Path
+    marker: Marker
+
+    @classmethod
+    def create(cls, path: Path) -> "RunFolder":
+        """Claim ``path`` for one new run. The folder may exist; a run in it may not.
+
+        Raises:
+            UsageError: another run has it.
+            InterruptedRun: the disk does not take it.
+        """
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        marker = Marker(FORMAT, __version__, created)
+        if not create_exclusive(path / "run.json", to_json(marker, indent=2) + "\n"):
+            raise UsageError(
+                f"{path} already holds a run; give the new one a folder of its own "
+                "(hydra.run.dir=...), or resume the one that is there"
+            )
+        return cls(path, marker)
+
+    @classmethod
+    def open(cls, path: Path) -> "RunFolder":
+        """The folder of a run that was started before.
+
+        Raises:
+            UsageError: no run is there, or another version of the format.
+            DataError: the marker is damaged.
+        """
+        file = path / "run.json"
+        if not cls.is_run(path):
+            raise UsageError(
+                f"{path} is not a run's folder: run.json is missing; give the folder that holds it"
+            )
+        marker = from_json(Marker, read_text(file), str(file))
+        if marker.format != FORMAT:
+            raise UsageError(
+                f"{path} has format {marker.format}, written by skillopt_exp {marker.skillopt_exp}; "
+                f"this is {__version__}, which reads format {FORMAT}: use the version that wrote it"
+            )
+        return cls(path, marker)
+
+    @staticmethod
+    def is_run(path: Path) -> bool:
+        """Whether a run was started in ``path``."""
+        return (path / "run.json").exists()
+
+    @property
+    def config(self) -> Path:
+        return self.path / "config.yaml"
+
+    @property
+    def origins(self) -> Path:
+        return self.path / "origins.json"
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "split_manifest.json"
+
+    @property
+    def history(self) -> Path:
+        return self.path / "history.jsonl"
+
+    @property
+    def state(self) -> Path:
+        return self.path / "runtime_state.json"
+
+    @property
+    def best_skill(self) -> Path:
+        return self.path / "best_skill.md"
+
+    @property
+    def best_provenance(self) -> Path:
+        return self.path / "best_skill.json"
+
+    @property
+    def summary(self) -> Path:
+        return self.path / "summary.json"
+
+    @property
+    def baseline(self) -> Path:
+        """The seed skill's rollouts on val."""
+        return self.path / "baseline" / "selection.jsonl"
+
+    def skill(self, step: int) -> Path:
+        """The skill that ``step`` made; step 0 is the seed."""
+        return skill_path(self.path, step)
+
+    def step(self, step: int) -> Path:
+        """The folder of what ``step`` made, stage by stage."""
+        return self.path / "steps" / f"step_{step:04d}"
+
+    def test(self, which: str) -> Path:
+        """The rollouts on test of ``which``: baseline, best or final."""
+        return self.path / "test" / f"{which}.jsonl"
+
+    def read_state(self) -> TrainState | None:
+        """The state after the last completed step, or None before the baseline was scored.
+
+        Raises:
+            DataError: damaged, or a skill file is not the one that was scored.
+        """
+        return load_state(self.path, self.state) if self.state.exists() else None
+
+    def read_history(self) -> tuple[StepRecord, ...]:
+        """The records of the completed steps.
+
+        A kill between the record of a step and its state leaves one line more; the step is not
+        completed, and the line is left out.
+
+        Raises:
+            DataError: damaged, or the records are not those of steps 1, 2, ... of the state.
+        """
+        state = self.read_state()
+        if state is None:
+            return ()
+        records = read_jsonl(self.history, lambda line, where: from_json(StepRecord, line, where))
+        for number, record in enumerate(records[: state.step], 1):
+            if record.step != number:
+                raise DataError(
+                    f"{self.history}:{number}: step {record.step} stands where step {number} should"
+                )
+        if len(records) < state.step:
+            raise DataError(
+                f"{self.history} ends with step {len(records)}, but {self.state.name} says that step "
+                f"{state.step} was completed; restore the file from a copy"
+            )
+        return records[: state.step]
+
+    def read_summary(self) -> Summary | None:
+        """The run's result, or None as long as there is none.
+
+        Raises:
+            DataError: damaged.
+        """
+        if not self.summary.exists():
+            return None
+        return from_json(Summary, read_text(self.summary), str(self.summary))

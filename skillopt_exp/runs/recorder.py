@@ -1,0 +1,169 @@
+"""The watcher that writes a run's folder.
+
+In each step the state is written last: until then the step has not happened, and a resumed run
+takes it again. What was written ahead of the state is cut or replaced when the run is opened again.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillopt_exp import __version__
+from skillopt_exp.records import (
+    Fault,
+    Message,
+    Metric,
+    Outcome,
+    Rollout,
+    ScoredSkill,
+    Skill,
+    StepTrace,
+    Summary,
+    TrainState,
+)
+from skillopt_exp.redaction import redact
+from skillopt_exp.runs.codec import to_json
+from skillopt_exp.runs.files import append_line, keep_lines, write_atomic
+from skillopt_exp.runs.folder import RunFolder
+from skillopt_exp.runs.state import FORMAT, read_skill_text, save_state, write_skill
+from skillopt_exp.watch import Opening, Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutLine:
+    """One rollout as a line of JSON: the item by its id, the rest whole."""
+
+    id: str
+    attempt: int
+    hard: float
+    soft: float
+    feedback: str
+    prediction: str
+    fault: Fault | None
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """``best_skill.json``: where ``best_skill.md`` comes from. Scores are means over val, in [0, 1]."""
+
+    format: int
+    skillopt_exp: str
+    step: int
+    digest: str
+    seed_digest: str
+    dataset: str
+    target: str
+    optimizer: str
+    simulated: bool
+    selection_hard: float | None
+    selection_soft: float | None
+    num_selection_items: int
+
+
+class RunRecorder(Watcher):
+    """Writes what it is told into ``folder``."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._opening: Opening | None = None
+        self._seed_digest = ""
+        self._best: ScoredSkill | None = None
+
+    def opened(self, opening: Opening) -> None:
+        """Writes the configuration; of a run that goes on, also mends what a kill left half done."""
+        self._opening = opening
+        write_atomic(self._folder.config, redact(opening.config_yaml))
+        write_atomic(self._folder.manifest, opening.manifest_json)
+        _write_json(self._folder.origins, opening.origins)
+        state = self._folder.read_state()
+        if state is None:
+            write_atomic(self._folder.history, "")
+        else:
+            keep_lines(self._folder.history, len(self._folder.read_history()))
+            self._seed_digest = Skill(body=read_skill_text(self._folder.skill(0))).digest
+            self._write_best(state.best)
+
+    def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
+        """The start of training: whatever history there was is another training's."""
+        self._seed_digest = seed.skill.digest
+        _write_rollouts(self._folder.baseline, selection)
+        write_skill(self._folder.skill(0), seed.skill)
+        self._write_best(seed)
+        # The state before the history: lines that the state does not know are left out, lines that it
+        # knows and that are gone would be damage.
+        save_state(self._folder.path, self._folder.state, TrainState(step=0, current=seed, best=seed))
+        write_atomic(self._folder.history, "")
+
+    def step(self, trace: StepTrace) -> None:
+        record = trace.record
+        self._write_stages(self._folder.step(record.step), trace)
+        if trace.verdict.outcome is not Outcome.unchanged:
+            write_skill(self._folder.skill(record.step), trace.candidate.skill)
+        if trace.state.best != self._best:
+            self._write_best(trace.state.best)
+        append_line(self._folder.history, to_json(record))
+        save_state(self._folder.path, self._folder.state, trace.state)
+
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+        _write_rollouts(self._folder.test(which), rollouts)
+
+    def finished(self, summary: Summary, best: ScoredSkill) -> None:
+        if best != self._best:
+            self._write_best(best)
+        _write_json(self._folder.summary, summary)
+
+    def failed(self, error: BaseException, summary: Summary | None) -> None:
+        if summary is not None:
+            _write_json(self._folder.summary, summary)
+
+    def _write_stages(self, folder: Path, trace: StepTrace) -> None:
+        _write_rollouts(folder / "rollouts.jsonl", trace.rollouts)
+        _write_json(folder / "patches.json", trace.patches)
+        _write_json(folder / "merged.json", trace.merged)
+        _write_json(folder / "selected.json", trace.selected)
+        write_skill(folder / "candidate.md", trace.candidate.skill)
+        _write_json(folder / "edits.json", trace.edits)
+        _write_rollouts(folder / "selection.jsonl", trace.selection)
+        _write_json(folder / "verdict.json", trace.verdict)
+
+    def _write_best(self, best: ScoredSkill) -> None:
+        assert self._opening is not None, "opened comes first"
+        write_skill(self._folder.best_skill, best.skill)
+        provenance = Provenance(
+            format=FORMAT,
+            skillopt_exp=__version__,
+            step=best.step,
+            digest=best.skill.digest,
+            seed_digest=self._seed_digest,
+            dataset=self._opening.dataset,
+            target=self._opening.target,
+            optimizer=self._opening.optimizer,
+            simulated=self._opening.simulated,
+            selection_hard=best.mean(Metric.hard),
+            selection_soft=best.mean(Metric.soft),
+            num_selection_items=len(best.scores),
+        )
+        _write_json(self._folder.best_provenance, provenance)
+        self._best = best
+
+
+def _write_json(path: Path, value: object) -> None:
+    write_atomic(path, to_json(value, indent=2) + "\n")
+
+
+def _write_rollouts(path: Path, rollouts: Iterable[Rollout]) -> None:
+    write_atomic(path, "".join(f"{to_json(_line(rollout))}\n" for rollout in rollouts))
+
+
+def _line(rollout: Rollout) -> RolloutLine:
+    return RolloutLine(
+        id=rollout.item.id,
+        attempt=rollout.attempt,
+        hard=rollout.score.hard,
+        soft=rollout.score.soft,
+        feedback=rollout.score.feedback,
+        prediction=rollout.prediction,
+        fault=rollout.fault,
+        messages=rollout.messages,
+    )
