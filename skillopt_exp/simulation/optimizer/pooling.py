@@ -1,0 +1,38 @@
+"""Merging and ranking of edits, as the optimizer does them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from skillopt_exp.simulation.optimizer.advice import ADVICE
+from skillopt_exp.simulation.optimizer.prompt import Proposal
+
+_ADDING = ("append", "insert_after")
+
+
+def merge(edits: Iterable[Proposal]) -> tuple[Proposal, ...]:
+    """Edits that say the same become one, with the support of all; the best supported wording stays."""
+    groups: dict[tuple[str, ...], list[Proposal]] = {}
+    for edit in edits:
+        groups.setdefault(_meaning(edit), []).append(edit)
+    return tuple(map(_merged, groups.values()))
+
+
+def rank(edits: Iterable[tuple[int, Proposal]], budget: int) -> tuple[int, ...]:
+    """The indices of the ``budget`` best supported edits, the best first, ties in order."""
+    ranked = sorted(edits, key=lambda pair: (-pair[1].support, pair[1].source != "failure", pair[0]))
+    return tuple(index for index, _ in ranked[:budget])
+
+
+def _merged(same: list[Proposal]) -> Proposal:
+    best = max(same, key=lambda edit: edit.support)
+    source = "failure" if any(edit.source == "failure" for edit in same) else "success"
+    return replace(best, support=sum(edit.support for edit in same), source=source)
+
+
+def _meaning(edit: Proposal) -> tuple[str, ...]:
+    """What two edits have in common that say the same."""
+    content = " ".join((edit.content or "").casefold().split()).lstrip("-* ")
+    flaw = next((flaw for flaw, advice in ADVICE.items() if content in map(str.casefold, advice.rules)), None)
+    about = content if flaw is None else f"flaw {flaw}"
+    # Where a rule is added is no part of what it says; what is replaced or deleted is.
+    return ("add", about) if edit.op in _ADDING else (edit.op, edit.target or "", about)

@@ -1,0 +1,174 @@
+"""Reads the optimizer's prompts: their tagged blocks are the wire format."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_BUDGET = re.compile(r"\b(?:At most|Only) (\d+)\b")
+_NUMBER = re.compile(r"\s*\[(\d+)\]\s*(?=\{)")
+_GUIDANCE = "<!-- SLOW_UPDATE_START -->"
+_DEFAULT_BUDGET = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One trajectory as the prompt shows it."""
+
+    task: str
+    prediction: str
+    golds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One edit as a prompt shows it, or as a reply proposes it."""
+
+    op: str
+    target: str | None
+    content: str | None
+    support: int = 1
+    source: str = "failure"
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectPrompt:
+    """Attempts of one kind under a skill."""
+
+    kind: str
+    skill: str
+    remembered: frozenset[str]
+    """Contents of edits that did not help."""
+    num_earlier_steps: int
+    attempts: tuple[Attempt, ...]
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergePrompt:
+    """Edits of several patches, in order."""
+
+    edits: tuple[Proposal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankPrompt:
+    """A pool of edits with their indices, and how many may stay."""
+
+    edits: tuple[tuple[int, Proposal], ...]
+    budget: int
+
+
+def parse(text: str) -> ReflectPrompt | MergePrompt | RankPrompt | None:
+    """The prompt in ``text``, or None when it is something else."""
+    trajectories, patches, edits = (_block(text, tag) for tag in ("trajectories", "patches", "edits"))
+    if trajectories is not None:
+        kind, inside = trajectories
+        memory = _json(_inside(text, "memory"))
+        return ReflectPrompt(
+            kind=kind,
+            skill=_inside(text, "skill"),
+            remembered=frozenset(_contents(memory)),
+            num_earlier_steps=len(memory) if isinstance(memory, list) else 0,
+            attempts=tuple(_attempt(value) for value in _dicts(_json(inside))),
+            budget=_budget(text),
+        )
+    if patches is not None:
+        found = [edit for patch in _dicts(_json(patches[1])) for edit in _edits_of(patch)]
+        return MergePrompt(tuple(map(_proposal, found)))
+    if edits is not None:
+        return RankPrompt(tuple(_numbered(edits[1])), _budget(text))
+    return None
+
+
+def editable_lines(skill: str) -> tuple[str, ...]:
+    """Lines that can be anchors: they occur once, outside the guidance."""
+    body = skill.partition(_GUIDANCE)[0]
+    return tuple(line for line in body.splitlines() if line.strip() and skill.count(line) == 1)
+
+
+def _block(text: str, tag: str) -> tuple[str, str] | None:
+    """Kind and inside of the block ``tag``: data may quote tags, so the outermost pair counts.
+
+    The opening tag stands at the start of a line, the closing one at the end of a line.
+    """
+    opening = re.search(rf'^<{tag}(?: kind="(\w+)")?>', text, re.MULTILINE)
+    closings = [match.start() for match in re.finditer(rf"</{tag}>$", text, re.MULTILINE)]
+    if opening is None or not closings or closings[-1] < opening.end():
+        return None
+    return opening[1] or "", text[opening.end() : closings[-1]].strip("\n")
+
+
+def _inside(text: str, tag: str) -> str:
+    block = _block(text, tag)
+    return "" if block is None else block[1]
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _numbered(text: str) -> Iterator[tuple[int, Proposal]]:
+    """The edits of ``[0] {...} [1] {...}``, on lines of their own or not, up to what cannot be read."""
+    position = 0
+    while number := _NUMBER.match(text, position):
+        try:
+            value, position = json.JSONDecoder().raw_decode(text, number.end())
+        except ValueError:
+            return
+        yield int(number[1]), _proposal(value)
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _budget(text: str) -> int:
+    # The instructions stand before the data, so the first match is theirs.
+    match = _BUDGET.search(text)
+    return int(match[1]) if match else _DEFAULT_BUDGET
+
+
+def _contents(value: Any) -> Iterator[str]:
+    """Every ``content`` at any depth, whatever the shape of the memory."""
+    if isinstance(value, dict):
+        content = value.get("content")
+        if isinstance(content, str):
+            yield content
+    nested = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for entry in nested:
+        yield from _contents(entry)
+
+
+def _edits_of(patch: dict[str, Any]) -> list[dict[str, Any]]:
+    inner = patch.get("patch")
+    return _dicts(patch.get("edits")) or (_dicts(inner.get("edits")) if isinstance(inner, dict) else [])
+
+
+def _attempt(value: dict[str, Any]) -> Attempt:
+    gold = value.get("gold")
+    golds = gold if isinstance(gold, list) else [gold]
+    return Attempt(
+        task=_str(value.get("task")),
+        prediction=_str(value.get("prediction")),
+        golds=tuple(_str(answer) for answer in golds if answer is not None),
+    )
+
+
+def _proposal(value: dict[str, Any]) -> Proposal:
+    target, content, support = value.get("target"), value.get("content"), value.get("support_count")
+    return Proposal(
+        op=_str(value.get("op")),
+        target=target if isinstance(target, str) else None,
+        content=content if isinstance(content, str) else None,
+        support=support if isinstance(support, int) else 1,
+        source=_str(value.get("source_type")) or "failure",
+    )
+
+
+def _str(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else str(value)
