@@ -5,6 +5,7 @@ Scores are fractions in [0, 1] everywhere; percent exists in printed text alone.
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -50,6 +51,14 @@ class ParsePath(StrEnum):
     strict = "strict"
     repaired = "repaired"
     failed = "failed"
+
+
+class Source(StrEnum):
+    """What a patch was read from: failed attempts, solved ones, or both after merging."""
+
+    failure = "failure"
+    success = "success"
+    mixed = "mixed"
 
 
 class Rejection(StrEnum):
@@ -162,17 +171,22 @@ class Edit:
     target: str | None = None
     content: str | None = None
     support_count: int = 1
-    source_type: str = "failure"
+    source_type: Source = Source.failure
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The edits of one reply with their reasoning. A reply that could not be read has no edits."""
+    """Proposed edits with their reasoning: of one reflect reply, or merged of several.
+
+    ``replies`` says how each optimizer reply that went into it was read, ``dropped`` what of them
+    was left out and why.
+    """
 
     edits: tuple[Edit, ...]
+    source: Source = Source.mixed
     reasoning: str = ""
     failure_summary: str = ""
-    parse_path: ParsePath = ParsePath.strict
+    replies: tuple[ParsePath, ...] = ()
     dropped: tuple[str, ...] = ()
 
 
@@ -269,27 +283,27 @@ class StepRecord:
     step: int
     epoch: int
     item_ids: tuple[str, ...]
-    train_hard: float
-    train_soft: float
+    train_hard: float | None
+    train_soft: float | None
     num_failures: int
     faults: Mapping[str, int]
     candidate_faults: Mapping[str, int]
     edit_budget: int
     num_patches: int
     parse_paths: Mapping[str, int]
-    edits_proposed: int
+    edits_reflected: int
     edits_merged: int
-    edits_selected: int
+    edits_proposed: int
     edits_applied: int
     edits_rejected: Mapping[str, int]
     candidate_digest: str
     candidate_chars: int
-    candidate_hard: float
-    candidate_soft: float
-    current_hard: float
-    current_soft: float
-    best_hard: float
-    best_soft: float
+    candidate_hard: float | None
+    candidate_soft: float | None
+    current_hard: float | None
+    current_soft: float | None
+    best_hard: float | None
+    best_soft: float | None
     best_step: int
     outcome: Outcome
     by: str
@@ -298,18 +312,57 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class StepTrace:
-    """Everything that one step made, stage by stage, for those who keep or show it."""
+    """Everything that one step made, stage by stage, for those who keep or show it.
 
-    record: StepRecord
+    ``selection`` holds the candidate's val rollouts; none where its text had been scored before.
+    """
+
+    epoch: int
+    edit_budget: int
     rollouts: tuple[Rollout, ...]
     patches: tuple[Patch, ...]
     merged: Patch
-    selected: tuple[Edit, ...]
+    selected: Patch
     edits: tuple[EditResult, ...]
     candidate: ScoredSkill
     selection: tuple[Rollout, ...]
     verdict: Verdict
     state: TrainState
+
+    @property
+    def record(self) -> StepRecord:
+        """The step in one line."""
+        state, scores = self.state, [rollout.score for rollout in self.rollouts]
+        return StepRecord(
+            step=state.step,
+            epoch=self.epoch,
+            item_ids=tuple(rollout.item.id for rollout in self.rollouts),
+            train_hard=mean(score.hard for score in scores),
+            train_soft=mean(score.soft for score in scores),
+            num_failures=sum(rollout.failed for rollout in self.rollouts),
+            faults=_count(rollout.fault for rollout in self.rollouts),
+            candidate_faults=_count(rollout.fault for rollout in self.selection),
+            edit_budget=self.edit_budget,
+            num_patches=len(self.patches),
+            parse_paths=_count(self.selected.replies),
+            edits_reflected=sum(len(patch.edits) for patch in self.patches),
+            edits_merged=len(self.merged.edits),
+            edits_proposed=len(self.edits),
+            edits_applied=sum(result.applied for result in self.edits),
+            edits_rejected=_count(result.rejection for result in self.edits),
+            candidate_digest=self.candidate.skill.digest,
+            candidate_chars=len(self.candidate.skill.text),
+            candidate_hard=self.candidate.mean(Metric.hard),
+            candidate_soft=self.candidate.mean(Metric.soft),
+            current_hard=state.current.mean(Metric.hard),
+            current_soft=state.current.mean(Metric.soft),
+            best_hard=state.best.mean(Metric.hard),
+            best_soft=state.best.mean(Metric.soft),
+            best_step=state.best.step,
+            outcome=self.verdict.outcome,
+            by=self.verdict.by,
+            margin=self.verdict.margin,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,3 +432,9 @@ def mean(values: Iterable[float]) -> float | None:
     """The exactly rounded mean, or None of nothing."""
     known = list(values)
     return math.fsum(known) / len(known) if known else None
+
+
+def _count(values: Iterable[StrEnum | None]) -> dict[str, int]:
+    """How often each value occurs, by name, in the order of their names."""
+    counts = Counter(str(value) for value in values if value is not None)
+    return dict(sorted(counts.items()))

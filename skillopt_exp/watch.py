@@ -6,9 +6,7 @@ A watcher never changes the run. It is told of one thing after the other, in the
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from skillopt_exp.errors import SkillOptError
 from skillopt_exp.records import Rollout, ScoredSkill, Skill, Split, StepTrace, Summary
 
 
@@ -26,6 +24,8 @@ class Opening:
     """What is known before the first call."""
 
     folder: Path
+    choices: Mapping[str, str]
+    """What was chosen for each configuration group."""
     dataset: str
     target: str
     optimizer: str
@@ -47,25 +47,57 @@ class Opening:
         return self.num_epochs * self.steps_per_epoch
 
 
-class Watcher(Protocol):
-    """Listens to a run. Methods are called in this order; ``failed`` instead of ``finished``."""
+class Watcher:
+    """Listens to a run and does nothing yet: override what is of interest.
 
-    def opened(self, opening: Opening) -> None: ...
+    Methods are called in this order; ``failed`` instead of ``finished``.
+    """
+
+    def opened(self, opening: Opening) -> None:
+        """The run begins; nothing was asked yet."""
 
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
         """The seed skill was scored on val."""
-        ...
 
     def step(self, trace: StepTrace) -> None:
         """One step ended."""
-        ...
 
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         """``which`` of baseline, best, final was scored on test, once, after the last step."""
-        ...
 
-    def finished(self, summary: Summary, best: ScoredSkill) -> None: ...
+    def finished(self, summary: Summary, best: ScoredSkill) -> None:
+        """The run is complete."""
 
-    def failed(self, error: SkillOptError | BaseException, summary: Summary | None) -> None:
+    def failed(self, error: BaseException, summary: Summary | None) -> None:
         """The run ended early; ``summary`` holds what is known, if training had begun."""
-        ...
+
+
+class Broadcast(Watcher):
+    """Several watchers as one, told in order: the folder first, so that nothing is shown that is not kept."""
+
+    def __init__(self, watchers: Sequence[Watcher]) -> None:
+        self._watchers = tuple(watchers)
+
+    def opened(self, opening: Opening) -> None:
+        for watcher in self._watchers:
+            watcher.opened(opening)
+
+    def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
+        for watcher in self._watchers:
+            watcher.baseline(seed, selection)
+
+    def step(self, trace: StepTrace) -> None:
+        for watcher in self._watchers:
+            watcher.step(trace)
+
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+        for watcher in self._watchers:
+            watcher.tested(which, skill, rollouts)
+
+    def finished(self, summary: Summary, best: ScoredSkill) -> None:
+        for watcher in self._watchers:
+            watcher.finished(summary, best)
+
+    def failed(self, error: BaseException, summary: Summary | None) -> None:
+        for watcher in self._watchers:
+            watcher.failed(error, summary)

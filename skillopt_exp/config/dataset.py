@@ -38,7 +38,9 @@ class DatasetConfig:
 
     name: str = key(affects=Affects.nothing, help="names the run's folder and its MLflow experiment")
     task: str = key(affects=Affects.result, help="the task that prompts and scores: searchqa or qa")
-    path: str | None = key(None, affects=Affects.result, help="one .json, .jsonl or .csv file of items, maybe with .gz")
+    path: str | None = key(
+        None, affects=Affects.result, help="one .json, .jsonl or .csv file of items, maybe with .gz"
+    )
     split_dir: str | None = key(
         None,
         affects=Affects.result,
@@ -68,11 +70,13 @@ class DatasetConfig:
     shuffle_answers: bool = key(
         False,
         affects=Affects.result,
-        help="control: deal the answers of each split to other items, so that no skill can help",
+        help="control: deal the answers of each split to other items; only their form can still be learned",
     )
 
     def __post_init__(self) -> None:
-        if self.split is not None and (len(self.split) != 3 or not all(0 < part < math.inf for part in self.split)):
+        if self.split is not None and (
+            len(self.split) != 3 or not all(0 < part < math.inf for part in self.split)
+        ):
             raise UsageError(
                 f"dataset.split is {self.split}; give three numbers above zero for train, val and test: "
                 "'dataset.split=[2,1,7]'"
@@ -105,7 +109,10 @@ class QADatasetConfig(DatasetConfig):
         24000, affects=Affects.result, help="longest context in characters; cut at the borders of documents"
     )
     instruction: str | None = key(
-        None, affects=Affects.result, help="what the target is told to do; null takes the task's own words"
+        None,
+        affects=Affects.result,
+        help="what the target is told to do; null takes the task's own words. The sentence about answer "
+        "tags is added unless the text names <answer>",
     )
 
     def __post_init__(self) -> None:

@@ -53,7 +53,6 @@ _GROUPS = {
 }
 
 _WIDEST: dict[Any, Any] = {DatasetConfig: dataset.QADatasetConfig}
-"""For a group whose files may choose a wider schema: that one."""
 
 
 def register() -> None:
@@ -100,9 +99,14 @@ def schema_keys(schema: Any = Config, prefix: str = "") -> frozenset[str]:
     names: set[str] = set()
     for each in fields(schema):
         name = f"{prefix}{each.name}"
-        inner: Any = _WIDEST.get(each.type, each.type)
+        inner = widest(each.type)
         names |= schema_keys(inner, f"{name}.") if is_dataclass(inner) else {name}
     return frozenset(names)
+
+
+def widest(declared: Any) -> Any:
+    """The declared type of a key, or the widest schema that a file of its group may choose."""
+    return _WIDEST.get(declared, declared)
 
 
 def known_keys(composed: DictConfig) -> frozenset[str]:

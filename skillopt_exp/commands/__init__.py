@@ -1,0 +1,39 @@
+"""The verbs of the command line, one module each, imported when it is called.
+
+A verb's module has ``run(arguments) -> exit code``.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from skillopt_exp.config.names import nearest
+from skillopt_exp.errors import UsageError
+
+DEFAULT_VERB = "train"
+VERBS = {
+    "train": "compose an experiment and train a skill (the default verb)",
+    "rule": "show what the rule derives from a train split of a given size",
+    "serve-simulated": "serve the simulated models over HTTP, for other tools",
+}
+
+
+def help_lines() -> str:
+    """The verbs with what they do, one a line."""
+    width = max(map(len, VERBS))
+    return "\n".join(f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items())
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the verb that ``arguments`` begin with, or train.
+
+    Raises:
+        UsageError: no such verb.
+    """
+    verb, rest = DEFAULT_VERB, list(arguments)
+    if rest and not rest[0].startswith(("-", "+", "~")) and "=" not in rest[0]:
+        verb, rest = rest[0], rest[1:]
+    if verb not in VERBS:
+        raise UsageError(f"there is no verb {verb!r}; {nearest(verb, VERBS)} (verbs: {', '.join(VERBS)})")
+    module = import_module(f"skillopt_exp.commands.{verb.replace('-', '_')}")
+    exit_code: int = module.run(rest)
+    return exit_code

@@ -1,0 +1,60 @@
+"""Parsing the small verbs: ``key=value`` against a dataclass, lists as ``[a,b]``, help from its fields."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, cast
+
+from omegaconf import MISSING, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from skillopt_exp.config.names import nearest
+from skillopt_exp.errors import UsageError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """What a verb is called and what it says of itself."""
+
+    name: str
+    summary: str
+    example: str
+
+
+def parse(schema: type[T], arguments: Sequence[str], verb: Verb) -> T | None:
+    """The arguments as ``schema``; None when ``--help`` was asked for and shown.
+
+    Raises:
+        UsageError: an unknown key (with the nearest known one), a value that does not fit, a missing one.
+    """
+    if any(argument in ("-h", "--help") for argument in arguments):
+        sys.stdout.write(help_text(schema, verb))
+        return None
+    known = {each.name for each in fields(schema)}  # type: ignore[arg-type]
+    config = OmegaConf.structured(schema)
+    for argument in arguments:
+        name, equals, _ = argument.partition("=")
+        if not equals:
+            raise UsageError(f"{argument!r} is no key=value; for example: {verb.example}")
+        if name not in known:
+            raise UsageError(f"{verb.name} has no key {name!r}; {nearest(name, known)}")
+        try:
+            config.merge_with_dotlist([argument])
+        except OmegaConfBaseException as error:
+            raise UsageError(f"{argument}: {str(error).splitlines()[0]}") from error
+    missing = sorted(OmegaConf.missing_keys(config))
+    if missing:
+        raise UsageError(f"{verb.name} needs {missing[0]}; for example: {verb.example}")
+    return cast(T, OmegaConf.to_object(config))
+
+
+def help_text(schema: type[Any], verb: Verb) -> str:
+    """Usage, keys with their defaults, an example."""
+    lines = [f"python -m skillopt_exp {verb.name} key=value ...", "", verb.summary, ""]
+    width = max(len(each.name) for each in fields(schema))
+    for each in fields(schema):
+        default = "required" if each.default == MISSING else f"default {each.default}"
+        lines.append(f"  {each.name:<{width}}  {each.metadata.get('help', '')} ({default})")
+    return "\n".join([*lines, "", f"Example: {verb.example}", ""])

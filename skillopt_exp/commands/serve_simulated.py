@@ -1,0 +1,52 @@
+"""``serve-simulated``: the simulated models as an OpenAI-compatible server, to measure other tools on."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from skillopt_exp.commands.arguments import Verb, help_text, parse
+from skillopt_exp.commands.composing import compose
+from skillopt_exp.config.key import Affects, key
+
+VERB = Verb(
+    "serve-simulated",
+    "Serve the simulated models over HTTP. They know the items of the chosen data set; every key of "
+    "`dataset` can be given as for training.",
+    "python -m skillopt_exp serve-simulated dataset=demo port=8765",
+)
+
+
+@dataclass(kw_only=True)
+class ServeArguments:
+    """Keys of the verb; all others choose the data set."""
+
+    host: str = key("127.0.0.1", affects=Affects.nothing, help="address to listen on")
+    port: int = key(8765, affects=Affects.nothing, help="port to listen on")
+    log: str | None = key(None, affects=Affects.nothing, help="a file that gets one JSON line a request")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Serve until interrupted."""
+    if any(argument in ("-h", "--help") for argument in arguments):
+        sys.stdout.write(help_text(ServeArguments, VERB))
+        return 0
+    own = {each.name for each in fields(ServeArguments)}
+    ours = [argument for argument in arguments if argument.partition("=")[0] in own]
+    asked = parse(ServeArguments, ours, VERB)
+    assert asked is not None
+    config = compose(["model=simulated", *(argument for argument in arguments if argument not in ours)])
+
+    from skillopt_exp import data, simulation
+
+    loaded = data.load(config.dataset, base=Path.cwd())
+    address = f"http://{asked.host}:{asked.port}/v1"
+    sys.stdout.write(
+        f"SIMULATED models for {len(loaded.knowledge):,} items of {config.dataset.name} at {address}\n"
+        f"models: simulated-target, simulated-optimizer; stop with Ctrl-C\n"
+    )
+    sys.stdout.flush()
+    simulation.serve(
+        loaded.knowledge, asked.host, asked.port, Path(asked.log) if asked.log is not None else None
+    )
+    return 0

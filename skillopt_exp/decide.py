@@ -1,0 +1,96 @@
+"""From a configuration and the sizes of the splits to the numbers of one run, each with its origin. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skillopt_exp import rules
+from skillopt_exp.config import Config
+from skillopt_exp.errors import UsageError
+from skillopt_exp.loop import Settings
+from skillopt_exp.records import Role, Split
+from skillopt_exp.watch import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The settings of a run, where its derived values come from, and what to be warned of."""
+
+    settings: Settings
+    origins: tuple[Origin, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def decided(self) -> tuple[tuple[str, int], ...]:
+        """The derived keys of the configuration with their values."""
+        return tuple((origin.key, int(origin.value)) for origin in self.origins)
+
+
+def decide(config: Config, sizes: Mapping[Split, int]) -> Decision:
+    """Fill what the configuration leaves to the rule; a value that the user gives always wins.
+
+    Raises:
+        UsageError: values that cannot go together.
+    """
+    num_train = sizes[Split.train]
+    derived = rules.derive(config.rule.table(), num_train)
+    batch_size = _chosen(config.train.batch_size, derived.batch_size)
+    learning_rate = _chosen(config.optimizer.learning_rate, derived.learning_rate)
+    default_min = rules.default_min_learning_rate(learning_rate)
+    min_learning_rate = _chosen(config.optimizer.min_learning_rate, default_min)
+    if batch_size > num_train:
+        raise UsageError(
+            f"train.batch_size is {batch_size}, but the train split has {num_train} items; "
+            f"use 1..{num_train}, or null for the rule's {derived.batch_size}"
+        )
+    if min_learning_rate > learning_rate:
+        raise UsageError(
+            f"optimizer.min_learning_rate is {min_learning_rate}, above the learning rate {learning_rate}; "
+            f"give at most {learning_rate}, or null for {default_min}"
+        )
+    settings = Settings(
+        num_epochs=config.train.num_epochs,
+        batch_size=batch_size,
+        seed=config.train.seed,
+        learning_rate=learning_rate,
+        min_learning_rate=min_learning_rate,
+        scheduler=config.optimizer.lr_scheduler,
+        minibatch_size=config.gradient.minibatch_size,
+        merge_batch_size=config.gradient.merge_batch_size,
+        failure_only=config.gradient.failure_only,
+        trajectory_chars=config.gradient.trajectory_chars,
+        metric=config.gate.metric,
+    )
+    origins = (
+        _origin("train.batch_size", config.train.batch_size, derived.batch_size, derived.batch_size_reason),
+        _origin(
+            "optimizer.learning_rate",
+            config.optimizer.learning_rate,
+            derived.learning_rate,
+            derived.learning_rate_reason,
+        ),
+        _origin(
+            "optimizer.min_learning_rate",
+            config.optimizer.min_learning_rate,
+            default_min,
+            "min(2, learning_rate)",
+        ),
+    )
+    names = {Role.target: config.model.target.name, Role.optimizer: config.model.optimizer.name}
+    warnings = (
+        *rules.size_warnings(sizes),
+        *rules.choice_warnings(
+            derived, num_train=num_train, batch_size=batch_size, num_epochs=config.train.num_epochs
+        ),
+        *rules.model_warnings(names),
+    )
+    return Decision(settings, origins, warnings)
+
+
+def _chosen(given: int | None, derived: int) -> int:
+    return derived if given is None else given
+
+
+def _origin(key: str, given: int | None, derived: int, reason: str) -> Origin:
+    if given is None:
+        return Origin(key, str(derived), f"from {reason}")
+    return Origin(key, str(given), f"yours; the rule says {derived}")

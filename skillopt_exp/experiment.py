@@ -1,0 +1,182 @@
+"""One experiment: everything known before the first call, and running it.
+
+``prepare`` checks all that can be checked for free; ``run`` spends.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillopt_exp import data, llm, simulation, tasks
+from skillopt_exp.config import Config
+from skillopt_exp.config.model import EndpointConfig, Provider
+from skillopt_exp.config.resolved import Resolved
+from skillopt_exp.data import Loaded
+from skillopt_exp.decide import Decision, decide
+from skillopt_exp.errors import DataError, ProviderError, UsageError
+from skillopt_exp.llm.base import Stage
+from skillopt_exp.llm.connect import Models
+from skillopt_exp.loop import Trainer
+from skillopt_exp.records import Skill, Split, Splits, Summary
+from skillopt_exp.rules import steps_per_epoch
+from skillopt_exp.summary import Tally
+from skillopt_exp.tasks.base import Task
+from skillopt_exp.watch import Broadcast, Opening, Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A checked configuration with its items, its task, its decisions and the skill to start from."""
+
+    config: Config
+    loaded: Loaded
+    splits: Splits
+    task: Task
+    decision: Decision
+    warnings: tuple[str, ...]
+    seed_skill: Skill
+
+    @property
+    def sizes(self) -> dict[Split, int]:
+        """Items of each split as they will be used."""
+        return sizes_of(self.splits)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any role is."""
+        return any(endpoint.provider is Provider.simulated for endpoint in self.endpoints)
+
+    @property
+    def endpoints(self) -> tuple[EndpointConfig, EndpointConfig]:
+        return self.config.model.target, self.config.model.optimizer
+
+
+def prepare(config: Config, *, base: Path) -> Experiment:
+    """Load and check everything that costs nothing; relative paths start from ``base``.
+
+    Raises:
+        UsageError: a key that is missing from the environment, or values that cannot go together.
+        DataError: items that are missing or wrong. Where keys are missing too, one message says all.
+    """
+    missing = llm.missing_keys(config.model)
+    try:
+        loaded = data.load(config.dataset, base=base)
+    except DataError as error:
+        if not missing:
+            raise
+        raise UsageError("\n       ".join([*missing, str(error)])) from error
+    if missing:
+        raise UsageError("\n       ".join(missing))
+    splits = limited(loaded.splits, val=config.evaluation.val_limit, test=config.evaluation.test_limit)
+    task = tasks.build(config.dataset)
+    remarks = task.validate(splits)
+    return Experiment(
+        config=config,
+        loaded=loaded,
+        splits=splits,
+        task=task,
+        decision=decide(config, sizes_of(splits)),
+        warnings=loaded.warnings + remarks,
+        seed_skill=read_skill(config.train.skill_init, base=base),
+    )
+
+
+def opening_of(
+    experiment: Experiment, *, folder: Path, choices: Mapping[str, str], resolved: Resolved
+) -> Opening:
+    """What those who watch are told first."""
+    target, optimizer = experiment.endpoints
+    settings = experiment.decision.settings
+    return Opening(
+        folder=folder,
+        choices=choices,
+        dataset=experiment.config.dataset.name,
+        target=target.name,
+        optimizer=optimizer.name,
+        simulated=experiment.simulated,
+        sizes=experiment.sizes,
+        num_epochs=settings.num_epochs,
+        steps_per_epoch=steps_per_epoch(len(experiment.splits.train), settings.batch_size),
+        config_yaml=resolved.text,
+        params=resolved.flat,
+        manifest_json=experiment.loaded.manifest.to_json(),
+        origins=experiment.decision.origins,
+        warnings=experiment.warnings + experiment.decision.warnings,
+    )
+
+
+def run(experiment: Experiment, opening: Opening, watchers: Callable[[Models], Sequence[Watcher]]) -> Summary:
+    """Train, test, summarise. Whatever ends the run early, its watchers are told with what is known.
+
+    Raises:
+        ProviderError: the provider refused, or not one optimizer reply of the whole run could be read.
+        OutageError: the provider did not answer.
+    """
+    return asyncio.run(_run(experiment, opening, watchers))
+
+
+async def _run(
+    experiment: Experiment, opening: Opening, watchers: Callable[[Models], Sequence[Watcher]]
+) -> Summary:
+    transport = simulation.transport(experiment.loaded.knowledge) if experiment.simulated else None
+    analysts = asyncio.Semaphore(experiment.config.gradient.analyst_workers)
+    caps = dict.fromkeys((Stage.reflect, Stage.aggregate, Stage.select), analysts)
+    tally = Tally(opening, experiment.decision.settings.seed)
+    async with llm.connect(experiment.config.model, transport=transport, caps=caps) as models:
+        watcher = Broadcast([tally, *watchers(models)])
+        try:
+            watcher.opened(opening)
+            trainer = Trainer(
+                task=experiment.task,
+                splits=experiment.splits,
+                target=models.target,
+                optimizer=models.optimizer,
+                settings=experiment.decision.settings,
+                watcher=watcher,
+            )
+            state = await trainer.train(experiment.seed_skill)
+            await trainer.test(state, experiment.seed_skill)
+            if tally.optimizer_unusable():
+                raise ProviderError(
+                    f"not one reply of the optimizer model {opening.optimizer!r} could be read as JSON; "
+                    "try another model for the role: model.optimizer.name=..."
+                )
+            summary = tally.summary("finished", models.meter.by_stage())
+            assert summary is not None
+            watcher.finished(summary, state.best)
+        except BaseException as error:
+            watcher.failed(error, tally.summary(_status_of(error), models.meter.by_stage()))
+            raise
+    return summary
+
+
+def _status_of(error: BaseException) -> str:
+    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
+        return "stopped(user)"
+    return f"failed({type(error).__name__})"
+
+
+def limited(splits: Splits, *, val: int | None, test: int | None) -> Splits:
+    """The splits with val and test cut to their first items; None is all."""
+    return Splits(splits.train, splits.val[:val], splits.test[:test])
+
+
+def sizes_of(splits: Splits) -> dict[Split, int]:
+    """Items of each split."""
+    return {Split.train: len(splits.train), Split.val: len(splits.val), Split.test: len(splits.test)}
+
+
+def read_skill(path: str | None, *, base: Path) -> Skill:
+    """The Markdown file to start from, as the skill's body; no file is the empty skill.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    if path is None:
+        return Skill()
+    file = base / Path(path).expanduser()
+    try:
+        return Skill(body=file.read_text(encoding="utf-8-sig").strip())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"train.skill_init={path}: {file} cannot be read ({error})") from error

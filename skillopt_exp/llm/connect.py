@@ -1,0 +1,73 @@
+"""From a configuration to two models that can be asked. The one factory for every verb.
+
+Cheap to import: what talks HTTP is imported when ``connect`` is entered.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from skillopt_exp.llm.base import Chat, Stage
+from skillopt_exp.llm.endpoint import read_key
+from skillopt_exp.llm.limits import Clock
+from skillopt_exp.llm.meter import Meter
+from skillopt_exp.records import Role
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from skillopt_exp.config.model import EndpointConfig, ModelConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The two roles, and what they have been asked and paid."""
+
+    target: Chat
+    optimizer: Chat
+    meter: Meter
+
+
+@asynccontextmanager
+async def connect(
+    config: "ModelConfig",
+    *,
+    transport: "httpx2.AsyncBaseTransport | None" = None,
+    caps: Mapping[Stage, AbstractAsyncContextManager[Any]] | None = None,
+    clock: Clock | None = None,
+) -> AsyncIterator[Models]:
+    """Both roles, open until the block ends. Nothing is sent yet.
+
+    ``transport`` leads to the embedded models and serves the roles whose provider is ``simulated``;
+    it stays the caller's to close. ``caps`` (semaphores, say) hold a stage to fewer calls at once
+    than its endpoint allows; stages may share one.
+
+    Raises:
+        UsageError: an address or a key is missing or impossible.
+    """
+    from skillopt_exp.llm.wiring import open_clients
+
+    roles = by_role(config)
+    meter = Meter({role: settings.price for role, settings in roles.items()})
+    async with open_clients(roles, meter, transport, caps or {}, clock or Clock()) as clients:
+        yield Models(clients[Role.target], clients[Role.optimizer], meter)
+
+
+def by_role(config: "ModelConfig") -> "dict[Role, EndpointConfig]":
+    """The settings of each role."""
+    return {Role.target: config.target, Role.optimizer: config.optimizer}
+
+
+def missing_keys(config: "ModelConfig") -> tuple[str, ...]:
+    """One sentence for each environment variable that should hold a key and does not, with the ways on."""
+    needed: dict[str, list[str]] = {}
+    for role, settings in by_role(config).items():
+        variable = settings.api_key_env
+        if settings.provider.name != "simulated" and variable is not None and not read_key(variable):
+            needed.setdefault(variable, []).append(f"model.{role} ({settings.name})")
+    return tuple(
+        f"{variable} is not set, and {' and '.join(roles)} cannot be asked without a key. Set it "
+        f"(export {variable}=...), or train without one on the embedded simulation (model=simulated)"
+        for variable, roles in needed.items()
+    )

@@ -1,0 +1,182 @@
+"""Who may call when. The one owner of concurrency, back-off and patience towards an endpoint.
+
+Concurrency is additive increase, multiplicative decrease: a 429 halves what is allowed, a window of
+answered calls adds one, between 1 and the configured ceiling. Those who wait are served in order.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from skillopt_exp.llm.failure import CallFailed, Failure
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+FIRST_PAUSE, LONGEST_PAUSE = 2.0, 60.0
+"""Seconds: the longest first pause, and where its doubling ends."""
+
+LONGEST_WAIT_ASKED = 900.0
+"""Seconds. A provider that asks for more patience than this is out, for the purposes of a run."""
+
+SECONDS_BETWEEN_WARNINGS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time and chance, so that tests need neither. All in seconds; ``chance`` is in [0, 1)."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    chance: Callable[[], float] = random.random
+
+
+def pause(tries: int, retry_after: float | None, chance: float) -> float:
+    """Seconds to wait after the ``tries``-th failure in a row (1 is the first).
+
+    Full jitter: anything from nothing to a bound that doubles. What the provider asked for is the
+    least, with some jitter on top, so that not all come back at the same moment.
+    """
+    bound = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(tries - 1, 30))
+    if retry_after is None:
+        return chance * bound
+    return retry_after + chance * min(bound, max(retry_after, 1.0) / 4)
+
+
+class Slots:
+    """At most ``allowed`` holders at once; further ones wait in order of arrival."""
+
+    def __init__(self, ceiling: int) -> None:
+        self._ceiling = ceiling
+        self._allowed = ceiling
+        self._held = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._answered = 0
+        self._era = 0
+
+    @property
+    def allowed(self) -> int:
+        """How many may call at once now, from 1 to the ceiling."""
+        return self._allowed
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[int]:
+        """Hold one slot. Yields the era, by which ``overloaded`` knows what it has reacted to already."""
+        await self._enter()
+        try:
+            yield self._era
+        finally:
+            self._held -= 1
+            self._admit()
+
+    def answered(self) -> None:
+        """A call was answered: after a window of them, one more may call at once."""
+        self._answered += 1
+        if self._answered >= self._allowed and self._allowed < self._ceiling:
+            self._answered = 0
+            self._allowed += 1
+            self._admit()
+
+    def overloaded(self, era: int) -> None:
+        """A call that began in ``era`` met a 429. One burst of them halves the limit once."""
+        if era == self._era:
+            self._era += 1
+            self._answered = 0
+            self._allowed = max(1, self._allowed // 2)
+
+    async def _enter(self) -> None:
+        if self._held < self._allowed and not self._waiting:
+            self._held += 1
+            return
+        ticket: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(ticket)
+        try:
+            await ticket
+        except asyncio.CancelledError:
+            if ticket.done() and not ticket.cancelled():
+                self._held -= 1  # admitted and cancelled at the same moment: pass the slot on
+            self._admit()
+            raise
+
+    def _admit(self) -> None:
+        while self._waiting and self._held < self._allowed:
+            ticket = self._waiting.popleft()
+            if not ticket.done():
+                self._held += 1
+                ticket.set_result(None)
+
+
+class EndpointLimit:
+    """All calls to one endpoint, whoever makes them, go through here."""
+
+    def __init__(self, name: str, max_concurrency: int, clock: Clock) -> None:
+        self._name = name
+        self._slots = Slots(max_concurrency)
+        self._clock = clock
+        self._closed_until = 0.0
+        self._last_warning: float | None = None
+        self._unsaid = 0
+
+    @property
+    def allowed(self) -> int:
+        """How many calls may be under way at once now."""
+        return self._slots.allowed
+
+    async def call(self, send: Callable[[], Awaitable[T]], *, max_retries: int) -> T:
+        """The result of ``send``, sent again up to ``max_retries`` times while that can help.
+
+        The slot is given back during a pause.
+
+        Raises:
+            CallFailed: refused for good (its failure is not ``retried``), or patience is at its end.
+        """
+        tries = 0
+        while True:
+            try:
+                return await self._once(send)
+            except CallFailed as error:
+                failure, tries = error.failure, tries + 1
+                wait = pause(tries, failure.retry_after, self._clock.chance())
+                if not failure.retried or tries > max_retries or wait > LONGEST_WAIT_ASKED:
+                    raise
+            self._warn(failure, wait, f"retry {tries} of {max_retries}")
+            await self._clock.sleep(wait)
+
+    async def _once(self, send: Callable[[], Awaitable[T]]) -> T:
+        async with self._slots.slot() as era:
+            closed = self._closed_until - self._clock.monotonic()
+            if closed > 0:
+                await self._clock.sleep(closed)
+            try:
+                result = await send()
+            except CallFailed as error:
+                if error.failure.overload:
+                    self._slots.overloaded(era)
+                    self._close(error.failure.retry_after)
+                raise
+            self._slots.answered()
+            return result
+
+    def _close(self, retry_after: float | None) -> None:
+        """Keep everybody away for as long as the provider asked one caller to stay away."""
+        if retry_after is not None and retry_after <= LONGEST_WAIT_ASKED:
+            self._closed_until = max(self._closed_until, self._clock.monotonic() + retry_after)
+
+    def _warn(self, failure: Failure, wait: float, which: str) -> None:
+        """Say it, but not a thousand times: between two warnings the rest is counted."""
+        now = self._clock.monotonic()
+        if self._last_warning is not None and now - self._last_warning < SECONDS_BETWEEN_WARNINGS:
+            self._unsaid += 1
+            return
+        more = f" ({self._unsaid} more like this since the last warning)" if self._unsaid else ""
+        logger.warning(
+            "%s: %s; asking again in %.1f s (%s), %d at once%s",
+            self._name, failure, wait, which, self.allowed, more,
+        )  # fmt: skip
+        self._last_warning, self._unsaid = now, 0

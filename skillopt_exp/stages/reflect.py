@@ -1,0 +1,104 @@
+"""Stage 2: the optimizer reads one minibatch of trajectories and proposes edits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skillopt_exp.llm.base import Chat, Stage
+from skillopt_exp.prompts import render
+from skillopt_exp.records import Patch, Remembered, Rollout, Skill, Source
+from skillopt_exp.stages.replies import ask_json, edit_fields, read_patch
+
+
+@dataclass(frozen=True, slots=True)
+class Minibatch:
+    """Trajectories that one reflect call is shown: all failures, or all successes."""
+
+    source: Source
+    rollouts: tuple[Rollout, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What every reflect call of a step is told besides its trajectories."""
+
+    skill: Skill
+    memory: tuple[Remembered, ...]
+    edit_budget: int
+    trajectory_chars: int
+
+
+def minibatches(rollouts: Sequence[Rollout], *, size: int, failure_only: bool) -> tuple[Minibatch, ...]:
+    """Failures, then successes, each cut into runs of ``size`` in batch order.
+
+    The batch is a seeded permutation already, so there is no second shuffle.
+    """
+    groups = [(Source.failure, tuple(r for r in rollouts if r.failed))]
+    if not failure_only:
+        groups.append((Source.success, tuple(r for r in rollouts if not r.failed)))
+    return tuple(
+        Minibatch(source, group[start : start + size])
+        for source, group in groups
+        for start in range(0, len(group), size)
+    )
+
+
+async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch) -> Patch:
+    """At most ``edit_budget`` edits. A reply that cannot be read is a patch without edits."""
+    prompt = render(
+        "reflect",
+        kind=minibatch.source,
+        skill=brief.skill.text,
+        memory=[_memory(step) for step in brief.memory],
+        budget=brief.edit_budget,
+        trajectories=[trajectory(rollout, brief.trajectory_chars) for rollout in minibatch.rollouts],
+    )
+    answer = await ask_json(optimizer, prompt, stage=Stage.reflect, read=read_patch)
+    if answer.value is None:
+        return Patch((), minibatch.source, replies=(answer.path,), dropped=(answer.problem,))
+    edits = tuple(replace(edit, support_count=1, source_type=minibatch.source) for edit in answer.value.edits)
+    surplus = tuple(
+        f"over the edit budget: {edit.op} {edit.content!r}" for edit in edits[brief.edit_budget :]
+    )
+    return Patch(
+        edits=edits[: brief.edit_budget],
+        source=minibatch.source,
+        reasoning=answer.value.reasoning,
+        failure_summary=answer.value.failure_summary,
+        replies=(answer.path,),
+        dropped=answer.value.dropped + surplus,
+    )
+
+
+def trajectory(rollout: Rollout, limit: int) -> dict[str, Any]:
+    """A rollout as the optimizer is shown it. Each text is cut to ``limit`` characters, saying so."""
+    item = rollout.item
+    shown: dict[str, Any] = {"task": excerpt(item.question, limit)}
+    if item.context:
+        shown["context"] = excerpt(item.context, limit)
+    replies = [message.content for message in rollout.messages if message.role == "assistant"]
+    return shown | {
+        "reply": excerpt("\n".join(replies), limit),
+        "prediction": excerpt(rollout.prediction, limit),
+        "gold": list(item.answers),
+        "feedback": rollout.score.feedback,
+        "hard": rollout.score.hard,
+        "soft": round(rollout.score.soft, 4),
+    }
+
+
+def excerpt(text: str, limit: int) -> str:
+    """``text``, or ``limit`` characters of it: two thirds from its start, one from its end."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
+    return f"{head} [... {len(text) - len(head) - len(tail)} characters left out ...] {tail}"
+
+
+def _memory(step: Remembered) -> dict[str, Any]:
+    return {
+        "step": step.step,
+        "outcome": str(step.outcome),
+        "failures": list(step.failure_summaries),
+        "rejected_edits": [edit_fields(edit) for edit in step.rejected_edits],
+    }

@@ -1,0 +1,121 @@
+"""Reading the optimizer's JSON replies into records.
+
+A reply that cannot be read is asked for once more with the reason; after that it is a failure that
+the caller counts and goes on without. Both forms that SkillOpt's users know are read: the keys at
+the top level, or under ``patch``; a bare list is a list of edits.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from skillopt_exp.errors import ReplyFault
+from skillopt_exp.llm.base import Chat, Stage
+from skillopt_exp.llm.json_reply import Unparsable, parse
+from skillopt_exp.records import Edit, Message, ParsePath, Source
+
+T = TypeVar("T")
+
+_CORRECTION = (
+    "That reply could not be read ({problem}). Answer again with one complete JSON object and nothing else."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What was read, and how. ``value`` is None when nothing could be (``problem`` says why)."""
+
+    value: T | None
+    path: ParsePath
+    problem: str = ""
+
+
+async def ask_json(chat: Chat, prompt: str, *, stage: Stage, read: Callable[[Any], T]) -> Answer[T]:
+    """The optimizer's reply to ``prompt`` as ``read`` makes it of the parsed JSON.
+
+    ``read`` raises Unparsable for JSON that is not what was asked for.
+    """
+    messages = [Message("user", prompt)]
+    problem = ""
+    for _ in range(2):
+        try:
+            reply = await chat.ask(messages, stage=stage, json=True)
+        except ReplyFault as fault:
+            return Answer(None, ParsePath.failed, f"{fault.kind}: {fault}")
+        try:
+            parsed = parse(reply.content)
+            return Answer(read(parsed.value), parsed.path)
+        except Unparsable as error:
+            problem = str(error)
+            messages += [reply, Message("user", _CORRECTION.format(problem=problem))]
+    return Answer(None, ParsePath.failed, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class PatchReply:
+    """A patch as the wire holds it, before it is known what it came from."""
+
+    edits: tuple[Edit, ...]
+    reasoning: str
+    failure_summary: str
+    dropped: tuple[str, ...]
+
+
+def read_patch(value: Any) -> PatchReply:
+    """``edits`` with their reasoning. An entry that is no edit at all is dropped by name; an edit
+    with bad parts stays, for the update stage to reject with its reason."""
+    fields = _fields(value)
+    entries = value if isinstance(value, list) else fields.get("edits")
+    if not isinstance(entries, list):
+        raise Unparsable('there is no list "edits" in the reply')
+    edits = [_edit(entry) for entry in entries if isinstance(entry, Mapping)]
+    dropped = tuple(
+        f"entry {i} of edits is {type(entry).__name__}, not an object"
+        for i, entry in enumerate(entries)
+        if not isinstance(entry, Mapping)
+    )
+    return PatchReply(
+        tuple(edits), _text(fields.get("reasoning")), _text(fields.get("failure_summary")), dropped
+    )
+
+
+def read_indices(value: Any) -> tuple[int, ...]:
+    """``selected_indices`` in order, each once; what is no whole number is left out."""
+    entries = value if isinstance(value, list) else _fields(value).get("selected_indices")
+    if not isinstance(entries, list):
+        raise Unparsable('there is no list "selected_indices" in the reply')
+    numbers = [entry for entry in entries if isinstance(entry, int) and not isinstance(entry, bool)]
+    return tuple(dict.fromkeys(numbers))
+
+
+def edit_fields(edit: Edit) -> dict[str, Any]:
+    """An edit under the names of the wire."""
+    return {
+        "op": edit.op,
+        "target": edit.target,
+        "content": edit.content,
+        "support_count": edit.support_count,
+        "source_type": edit.source_type,
+    }
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        return {}
+    nested = value.get("patch")
+    return {**value, **nested} if isinstance(nested, Mapping) else value
+
+
+def _edit(entry: Mapping[str, Any]) -> Edit:
+    target, content, support = entry.get("target"), entry.get("content"), entry.get("support_count")
+    return Edit(
+        op=_text(entry.get("op")),
+        target=target if isinstance(target, str) else None,
+        content=content if isinstance(content, str) else None,
+        support_count=support if isinstance(support, int) and support >= 1 else 1,
+        source_type=Source.success if entry.get("source_type") == "success" else Source.failure,
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,160 @@
+"""From what a run did to its result in words and numbers."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skillopt_exp import rules
+from skillopt_exp.records import (
+    Evidence,
+    Metric,
+    Outcome,
+    ParsePath,
+    Rollout,
+    ScoredSkill,
+    Skill,
+    Split,
+    StepRecord,
+    StepTrace,
+    Summary,
+    Usage,
+    mean,
+)
+from skillopt_exp.stats import differences, evidence, paired_interval
+from skillopt_exp.watch import Opening, Watcher
+
+FORMAT = 1
+CEILING = 0.98
+SEED_RULE_DELTA = 0.02
+SEED_RULE_ACCEPTS = 2
+
+
+@dataclass
+class Tally(Watcher):
+    """Keeps of a run what its summary is made of; works for a run that ended early, too."""
+
+    opening: Opening
+    seed: int
+    baseline_skill: ScoredSkill | None = None
+    best: ScoredSkill | None = None
+
+    def __post_init__(self) -> None:
+        self.records: list[StepRecord] = []
+        self.tests: dict[str, tuple[float, ...]] = {}
+
+    def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
+        self.baseline_skill = self.best = seed
+
+    def step(self, trace: StepTrace) -> None:
+        self.records.append(trace.record)
+        self.best = trace.state.best
+
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+        self.tests[which] = tuple(rollout.score.hard for rollout in rollouts)
+
+    def summary(self, status: str, usage: Mapping[str, Usage]) -> Summary | None:
+        """The result so far, or None before the baseline was scored."""
+        if self.baseline_skill is None or self.best is None:
+            return None
+        baseline, best = self.baseline_skill, self.best
+        outcomes = Counter(record.outcome for record in self.records)
+        tested = "best" in self.tests and "baseline" in self.tests
+        deltas = differences(self.tests["best"], self.tests["baseline"]) if tested else ()
+        shown = evidence(deltas) if deltas else None
+        delta = mean(deltas)
+        accepts = outcomes[Outcome.accepted]
+        return Summary(
+            format=FORMAT,
+            status=status,
+            verdict=_headline(shown, delta),
+            evidence=shown,
+            meets_seed_rule=delta is not None and delta > SEED_RULE_DELTA and accepts >= SEED_RULE_ACCEPTS,
+            cause=self._cause(shown, delta),
+            dataset=self.opening.dataset,
+            target=self.opening.target,
+            optimizer=self.opening.optimizer,
+            simulated=self.opening.simulated,
+            seed=self.seed,
+            baseline_selection_hard=baseline.mean(Metric.hard),
+            best_selection_hard=best.mean(Metric.hard),
+            best_step=best.step,
+            baseline_test_hard=mean(self.tests.get("baseline", ())),
+            test_hard=mean(self.tests.get("best", ())),
+            test_delta_hard=delta,
+            test_delta_interval=paired_interval(deltas),
+            final_test_hard=mean(self.tests.get("final", ())),
+            num_test_items=len(deltas),
+            total_steps=len(self.records),
+            total_accepts=accepts,
+            total_rejects=outcomes[Outcome.rejected],
+            outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
+            seed_digest=baseline.skill.digest,
+            best_digest=best.skill.digest,
+            usage=usage,
+            notes=self._notes(),
+        )
+
+    def optimizer_unusable(self) -> bool:
+        """Whether the optimizer was asked and not one of its replies could be read."""
+        paths = _parse_paths(self.records)
+        return bool(paths) and set(paths) == {ParsePath.failed}
+
+    def _cause(self, shown: Evidence | None, delta: float | None) -> str:
+        """Why there is no clear gain, as far as the run's own figures show it."""
+        if shown is None or (shown is Evidence.clear and delta is not None and delta > 0):
+            return ""
+        baseline = self.baseline_skill.mean(Metric.hard) if self.baseline_skill else None
+        paths = _parse_paths(self.records)
+        num_val = self.opening.sizes[Split.val]
+        num_train = self.opening.sizes[Split.train]
+        if paths and paths[ParsePath.failed] > sum(paths.values()) / 2:
+            unread = f"{paths[ParsePath.failed]} of {sum(paths.values())}"
+            return f"optimizer replies unusable: {unread} could not be read"
+        if baseline is not None and baseline >= CEILING:
+            return f"ceiling reached: the baseline solves {baseline:.0%} of val"
+        if not self.records:
+            return "no step was taken"
+        if not any(record.edits_reflected for record in self.records):
+            return "the optimizer proposed no edits"
+        if num_val < rules.FEW_VAL_ITEMS:
+            return f"gate too small: val has {num_val} items"
+        if num_train < rules.FEW_TRAIN_ITEMS:
+            return f"too little train data: {num_train} items"
+        if shown is Evidence.underpowered:
+            return f"too few test items to tell: {self.opening.sizes[Split.test]}"
+        return (
+            "no proposed edit helped on val" if not self._accepted() else "what helped on val did not on test"
+        )
+
+    def _accepted(self) -> bool:
+        return any(record.outcome is Outcome.accepted for record in self.records)
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = ["best_selection_hard is optimistic: the best skill was chosen on these items"]
+        if self.opening.simulated:
+            notes.append("simulated models: the numbers say nothing about real ones")
+        faults = sum(
+            sum(record.faults.values()) + sum(record.candidate_faults.values()) for record in self.records
+        )
+        if faults:
+            notes.append(f"{faults} replies could not be used and scored 0 (see faults in history.jsonl)")
+        return tuple(notes)
+
+
+def _parse_paths(records: Sequence[StepRecord]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for record in records:
+        total.update(record.parse_paths)
+    return total
+
+
+def _headline(shown: Evidence | None, delta: float | None) -> str:
+    if shown is None or delta is None:
+        return "not tested"
+    match shown:
+        case Evidence.clear:
+            return "clear gain" if delta > 0 else "clear loss"
+        case Evidence.within_noise:
+            return "no clear gain: within noise"
+        case Evidence.underpowered:
+            return "no clear gain: too few test items to tell"

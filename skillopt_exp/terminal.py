@@ -1,0 +1,206 @@
+"""What a person sees of a run: what was decided, one line a step, the result and where it lies."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.text import Text
+
+from skillopt_exp import __version__
+from skillopt_exp.llm.meter import added
+from skillopt_exp.records import (
+    Metric,
+    Outcome,
+    Rollout,
+    ScoredSkill,
+    Skill,
+    Split,
+    StepTrace,
+    Summary,
+    Usage,
+)
+from skillopt_exp.tracking.session import TrackedRun
+from skillopt_exp.watch import Opening, Watcher
+
+_STYLES = {
+    Outcome.accepted: "green",
+    Outcome.rejected: "yellow",
+    Outcome.unchanged: "dim",
+    Outcome.inconclusive: "red",
+}
+
+
+_COLUMNS = "{:>7}  {:>5}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}   "
+"""Of a step: number, epoch, train score, val score before and of the candidate, best, edits applied."""
+
+
+class Terminal(Watcher):
+    """Prints to ``console``. Where it is a terminal, a live line counts calls while a step is under way.
+
+    ``usage`` is asked for what was spent so far, by role and stage; ``tracked`` says, once the run is
+    over, how to open it in the tracker.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        usage: Callable[[], Mapping[str, Usage]],
+        tracked: Callable[[], TrackedRun | None],
+    ) -> None:
+        self._console = console
+        self._usage = usage
+        self._tracked = tracked
+        self._opening: Opening | None = None
+        self._doing = "scoring the seed skill on val"
+        self._current: float | None = None
+        self._live = Live(
+            console=console,
+            get_renderable=self._status,
+            refresh_per_second=4,
+            transient=True,
+            auto_refresh=True,
+        )
+
+    def opened(self, opening: Opening) -> None:
+        self._opening = opening
+        print_ = self._console.print
+        chosen = "  ".join(f"{group}={name}" for group, name in sorted(opening.choices.items()))
+        print_(f"[bold]skillopt_exp[/] {__version__}  {escape(chosen)}", soft_wrap=True, highlight=False)
+        if opening.simulated:
+            print_(
+                "[bold magenta]SIMULATED[/] no network, no cost; the numbers say nothing about real models"
+            )
+        print_()
+        sizes = " · ".join(f"{split} {opening.sizes[split]:,}" for split in Split)
+        rows = [("data", f"{opening.dataset}: {sizes} items", "")]
+        rows += [("target", opening.target, ""), ("optimizer", opening.optimizer, "")]
+        rows += [(origin.key, origin.value, origin.source) for origin in opening.origins]
+        epochs = "1 epoch" if opening.num_epochs == 1 else f"{opening.num_epochs} epochs"
+        steps = f"{epochs} of {opening.steps_per_epoch}"
+        rows += [("steps", str(opening.total_steps), steps), ("folder", str(opening.folder), "")]
+        self._grid(rows)
+        for warning in opening.warnings:
+            print_(f"[yellow]warning[/]  {escape(warning)}", soft_wrap=True)
+        print_()
+        if self._console.is_terminal:
+            self._live.start()
+
+    def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
+        self._current = seed.mean(Metric.hard)
+        self._console.print(
+            f"seed skill: val {_percent(self._current)} hard, {_percent(seed.mean(Metric.soft))} soft\n"
+        )
+        self._console.print(
+            Text(
+                _COLUMNS.format("step", "epoch", "train", "val", "candidate", "best", "edits") + "verdict",
+                "dim",
+            )
+        )
+        self._announce(1)
+
+    def step(self, trace: StepTrace) -> None:
+        record, verdict = trace.record, trace.verdict
+        before, self._current = self._current, record.current_hard
+        assert self._opening is not None
+        columns = _COLUMNS.format(
+            f"{record.step}/{self._opening.total_steps}",
+            record.epoch,
+            _percent(record.train_hard),
+            _percent(before),
+            _percent(record.candidate_hard),
+            _percent(record.best_hard),
+            f"{record.edits_applied} of {record.edits_proposed}" if record.edits_proposed else "none",
+        )
+        line = Text.assemble(columns, (str(verdict), _STYLES[verdict.outcome]))
+        self._console.print(line, highlight=False)
+        self._announce(record.step + 1)
+
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+        self._live.stop()
+
+    def finished(self, summary: Summary, best: ScoredSkill) -> None:
+        self._live.stop()
+        assert self._opening is not None
+        folder = self._opening.folder
+        self._console.print()
+        rows = [("result", _result(summary), "")]
+        if summary.cause:
+            rows.append(("likely cause", summary.cause, ""))
+        rows += [
+            (
+                "selection",
+                f"val {_percent(summary.baseline_selection_hard)} -> {_percent(summary.best_selection_hard)}",
+                "optimistic: the skill was chosen on these items",
+            ),
+            ("steps", _outcomes(summary), ""),
+            (
+                "seed rule",
+                "met" if summary.meets_seed_rule else "not met",
+                "over 2 points on test, 2 accepted steps",
+            ),
+            ("spent", spent(summary.usage), ""),
+            ("skill", str(folder / "best_skill.md"), ""),
+            ("summary", str(folder / "summary.json"), ""),
+        ]
+        tracked = self._tracked()
+        if tracked is not None:
+            rows += [("MLflow", tracked.ui_command, ""), ("", tracked.link, "")]
+        self._grid(rows)
+
+    def failed(self, error: BaseException, summary: Summary | None) -> None:
+        self._live.stop()
+        if self._opening is not None and summary is not None:
+            self._console.print(
+                f"\nthe best skill so far lies in {self._opening.folder / 'best_skill.md'}", soft_wrap=True
+            )
+
+    def _announce(self, step: int) -> None:
+        assert self._opening is not None
+        total = self._opening.total_steps
+        self._doing = f"step {step} of {total}" if step <= total else "scoring on test"
+
+    def _status(self) -> Text:
+        calls = sum(usage.calls for usage in self._usage().values())
+        return Text(f"  {self._doing}, {calls:,} calls so far", style="dim")
+
+    def _grid(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        """Names, values and remarks in columns; long values are never cut, so that they can be copied."""
+        width = max(len(name) for name, _, _ in rows)
+        for name, value, remark in rows:
+            line = Text.assemble(
+                (f"{name:<{width}}  ", "dim"), value, (f"   {remark}" if remark else "", "dim")
+            )
+            self._console.print(line, soft_wrap=True, highlight=False)
+
+
+def spent(usage: Mapping[str, Usage]) -> str:
+    """Calls, tokens and money in one line; what a provider did not say is unknown, not zero."""
+    total = added(usage.values())
+    text = f"{total.calls:,} calls, {_count(total.input_tokens)} tokens in, {_count(total.output_tokens)} out"
+    return f"{text}, {'cost unknown' if total.cost_usd is None else f'${total.cost_usd:,.2f}'}"
+
+
+def _count(tokens: int | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,}"
+
+
+def _result(summary: Summary) -> str:
+    if summary.test_delta_hard is None:
+        return summary.verdict
+    text = f"{summary.verdict}: test {_percent(summary.baseline_test_hard)} -> {_percent(summary.test_hard)}"
+    text += f", {100 * summary.test_delta_hard:+.1f} points"
+    interval = summary.test_delta_interval
+    if interval is not None:
+        text += f" (95 % interval {100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
+    return f"{text} on {summary.num_test_items:,} items"
+
+
+def _outcomes(summary: Summary) -> str:
+    counts = [f"{count} {outcome}" for outcome, count in summary.outcomes.items() if count]
+    return f"{summary.total_steps}: {', '.join(counts)}" if counts else "0"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"

@@ -1,0 +1,45 @@
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from llm.connecting import KEY, OPTIMIZER_KEY, Connected, Sleeps
+from llm.misbehaving import MisbehavingServer
+
+from skillopt_exp.config.model import EndpointConfig, ModelConfig
+from skillopt_exp.llm import Models, connect
+
+
+@pytest.fixture
+def sleeps() -> Sleeps:
+    return Sleeps()
+
+
+@pytest.fixture
+def server() -> Iterator[MisbehavingServer]:
+    server = MisbehavingServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TARGET_KEY", KEY)
+    monkeypatch.setenv("OPTIMIZER_KEY", OPTIMIZER_KEY)
+
+
+@pytest.fixture
+def connected(server: MisbehavingServer, keys: None, sleeps: Sleeps) -> Connected:
+    """Both roles at the misbehaving server; settings given are the target's, but for ``caps``."""
+
+    @asynccontextmanager
+    async def open_both(caps: Any = None, **settings: Any) -> AsyncIterator[Models]:
+        target = {"name": "small", "base_url": server.url, "api_key_env": "TARGET_KEY", **settings}
+        config = ModelConfig(
+            target=EndpointConfig(**target),
+            optimizer=EndpointConfig(name="large", base_url=server.url, api_key_env="OPTIMIZER_KEY"),
+        )
+        async with connect(config, caps=caps, clock=sleeps.clock()) as models:
+            yield models
+
+    return open_both

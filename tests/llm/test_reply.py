@@ -1,0 +1,77 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llm.misbehaving import says
+
+from skillopt_exp.llm.failure import CallFailed
+from skillopt_exp.llm.reply import CallUsage, read_reply, well_formed
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    JSON, st.sampled_from(["whole", "error", "choices", "choice", "message", "content", "usage", "details"])
+)
+def test_whatever_a_server_sends_is_a_reply_or_a_failed_call(junk: Any, where: str) -> None:
+    body: Any = json.loads(says("Oslo", usage={"prompt_tokens": 1, "completion_tokens": 1}).body)
+    match where:
+        case "whole":
+            body = junk
+        case "error" | "choices" | "usage":
+            body[where] = junk
+        case "choice":
+            body["choices"][0] = junk
+        case "message":
+            body["choices"][0]["message"] = junk
+        case "content":
+            body["choices"][0]["message"]["content"] = junk
+        case "details":
+            body["usage"]["prompt_tokens_details"] = junk
+    try:
+        reply = read_reply(json.dumps(body))
+    except CallFailed:
+        return
+    assert isinstance(reply.content, str)
+
+
+def test_usage_is_what_was_said_and_nothing_else() -> None:
+    assert read_reply(says("x").body).usage is None
+    odd = {"prompt_tokens": "12", "completion_tokens": -1, "prompt_tokens_details": [], "total_tokens": 3}
+    assert read_reply(says("x", usage=odd).body).usage == CallUsage()
+    assert read_reply(says("x", usage={"prompt_tokens": 0}).body).usage == CallUsage(input_tokens=0)
+
+
+def test_parts_of_a_message_are_one_text() -> None:
+    body = json.loads(says("").body)
+    body["choices"][0]["message"]["content"] = [
+        {"type": "text", "text": "Os"},
+        {"type": "text", "text": "lo"},
+        3,
+    ]
+    assert read_reply(json.dumps(body)).content == "Oslo"
+
+
+def test_blank_lines_that_keep_a_connection_alive_do_no_harm() -> None:
+    assert read_reply("\n\n\n" + says("Oslo").body).content == "Oslo"
+
+
+def test_an_error_in_disguise_is_judged_by_its_code() -> None:
+    with pytest.raises(CallFailed) as failed:
+        read_reply('{"error": {"code": 402, "message": "no credits"}}')
+    assert not failed.value.failure.retried
+    with pytest.raises(CallFailed) as failed:
+        read_reply('{"error": {"code": "odd", "message": "who knows"}}')
+    assert failed.value.failure.retried
+
+
+@given(st.text(st.characters(codec=None)))
+def test_well_formed_text_can_be_written(text: str) -> None:
+    well_formed(text).encode()
+    assert well_formed(well_formed(text)) == well_formed(text)

@@ -1,0 +1,142 @@
+"""Whole runs: what one seed promises, and what each key changes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from running import all_files, run
+
+from skillopt_exp.config.root import schema_keys
+from skillopt_exp.records import Evidence
+
+ABOUT_THE_PROCESS = {"run.json", "mlflow.json"}
+
+
+def test_the_demo_gains_over_twenty_points_with_accepted_and_rejected_steps(tmp_path: Path) -> None:
+    summary = run(tmp_path, "dataset.limit=null", "train.num_epochs=2")
+    assert summary.evidence is Evidence.clear
+    assert summary.test_delta_hard is not None
+    assert summary.test_delta_hard > 0.20
+    assert summary.baseline_test_hard is not None
+    assert 0.30 <= summary.baseline_test_hard <= 0.45
+    assert summary.total_accepts >= 2
+    assert summary.total_rejects >= 2
+    assert summary.meets_seed_rule
+
+
+def test_the_shuffled_control_ends_in_no_improvement(tmp_path: Path) -> None:
+    summary = run(tmp_path, "dataset.limit=null", "dataset.shuffle_answers=true")
+    assert summary.verdict.startswith("no clear gain")
+    assert not summary.meets_seed_rule
+
+
+def test_one_seed_is_one_run_whatever_the_concurrency(tmp_path: Path) -> None:
+    runs = []
+    for slots in (1, 8, 64):
+        folder = tmp_path / str(slots)
+        folder.mkdir()
+        limits = [f"model.{role}.max_concurrency={slots}" for role in ("target", "optimizer")]
+        run(folder, *limits, f"gradient.analyst_workers={slots}")
+        files = all_files(folder)
+        runs.append({name: files[name] for name in files if name not in ABOUT_THE_PROCESS | {"config.yaml"}})
+    assert runs[0].keys() == runs[1].keys() == runs[2].keys()
+    for name, content in runs[0].items():
+        assert content == runs[1][name] == runs[2][name], name
+
+
+def test_the_answers_of_test_items_reach_no_decision(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"i{i}",
+            "question": f"Which number follows {i}?",
+            "answers": f"{i + 1} metres",
+            "split": ("train", "val", "test")[i % 3],
+        }
+        for i in range(90)
+    ]
+    permuted = [dict(row) for row in rows]
+    test = [row for row in permuted if row["split"] == "test"]
+    answers = [row["answers"] for row in test]
+    for row, answer in zip(test, answers[1:] + answers[:1], strict=True):
+        row["answers"] = answer
+    left = {}
+    for name, items in (("true", rows), ("permuted", permuted)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+        run(
+            folder,
+            "dataset=qa",
+            "dataset.path=items.jsonl",
+            "dataset.limit=null",
+            "dataset.split_field=split",
+        )
+        left[name] = all_files(folder)
+    differing = {name for name in left["true"] if left["true"][name] != left["permuted"].get(name)}
+    allowed = ABOUT_THE_PROCESS | {"items.jsonl", "split_manifest.json", "summary.json"}
+    assert {name for name in differing if not name.startswith("test/")} <= allowed
+    assert any(name.startswith("test/") for name in differing), "the permutation reached the test rollouts"
+
+
+# What each key changes, as (override, the file in which the first difference shows).
+SWITCHES = {
+    "dataset.context_chars": ("dataset.context_chars=60", "baseline/selection.jsonl"),
+    "dataset.fields.context": ("dataset.fields.context=null", "baseline/selection.jsonl"),
+    "dataset.fields.id": ("dataset.fields.id=null", "split_manifest.json"),
+    "dataset.instruction": ("dataset.instruction='Name it.'", "baseline/selection.jsonl"),
+    "dataset.limit": ("dataset.limit=70", "split_manifest.json"),
+    "dataset.scorer": ("dataset.scorer=contains", "baseline/selection.jsonl"),
+    "dataset.shuffle_answers": ("dataset.shuffle_answers=true", "baseline/selection.jsonl"),
+    "dataset.split": ("dataset.split=[1,1,1]", "split_manifest.json"),
+    "dataset.split_seed": ("dataset.split_seed=7", "split_manifest.json"),
+    "dataset.task": ("dataset.task=qa", "baseline/selection.jsonl"),
+    "evaluation.test_limit": ("evaluation.test_limit=5", "test/baseline.jsonl"),
+    "evaluation.val_limit": ("evaluation.val_limit=5", "baseline/selection.jsonl"),
+    "gate.metric": ("gate.metric=soft", "history.jsonl"),
+    "gradient.failure_only": ("gradient.failure_only=true", "steps/step_0001/patches.json"),
+    "gradient.merge_batch_size": ("gradient.merge_batch_size=2", "steps/step_0002/merged.json"),
+    "gradient.minibatch_size": ("gradient.minibatch_size=4", "steps/step_0001/patches.json"),
+    "gradient.trajectory_chars": ("gradient.trajectory_chars=200", "steps/step_0001/patches.json"),
+    "optimizer.learning_rate": ("optimizer.learning_rate=1", "history.jsonl"),
+    "optimizer.lr_scheduler": ("optimizer.lr_scheduler=constant", "history.jsonl"),
+    "optimizer.min_learning_rate": ("optimizer.min_learning_rate=1", "history.jsonl"),
+    "train.batch_size": ("train.batch_size=7", "history.jsonl"),
+    "train.num_epochs": ("train.num_epochs=2", "history.jsonl"),
+    "train.seed": ("train.seed=7", "history.jsonl"),
+    "train.skill_init": ("train.skill_init=seed.md", "skills/skill_v0000.md"),
+}
+# Tested where they act: sources and formats in tests/data, requests and prices in tests/llm, the
+# store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py.
+ELSEWHERE = {
+    "dataset.fields.answers", "dataset.fields.question", "dataset.gold_after", "dataset.min_source_items",
+    "dataset.name", "dataset.path", "dataset.records", "dataset.split_dir", "dataset.split_field",
+    "gradient.analyst_workers", "optimizer.name",
+    "rule.bands", "rule.name", "rule.open_until",
+    "tracking.backend", "tracking.experiment", "tracking.uri",
+}  # fmt: skip
+
+
+# Small minibatches, so that there is something to merge.
+BASE = ("gradient.minibatch_size=1", "train.batch_size=8")
+
+
+def test_every_key_is_accounted_for() -> None:
+    keys = {key for key in schema_keys() if not key.startswith(("model.target.", "model.optimizer."))}
+    assert keys == SWITCHES.keys() | ELSEWHERE
+
+
+@pytest.fixture(scope="module")
+def unswitched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("unswitched")
+    (folder / "seed.md").write_text("- Answer with the bare name.\n", encoding="utf-8")
+    run(folder, *BASE)
+    return all_files(folder)
+
+
+@pytest.mark.parametrize("key", SWITCHES)
+def test_each_key_changes_what_it_says(key: str, unswitched: dict[str, bytes], tmp_path: Path) -> None:
+    override, where = SWITCHES[key]
+    (tmp_path / "seed.md").write_text("- Answer with the bare name.\n", encoding="utf-8")
+    run(tmp_path, *BASE, override)
+    switched = all_files(tmp_path)
+    assert switched[where] != unswitched[where], f"{override} changed nothing in {where}"

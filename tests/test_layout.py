@@ -1,0 +1,90 @@
+"""Imports point inwards; a test, since nothing else would notice."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "skillopt_exp"
+
+# What a room may import of the package, besides itself. A name covers everything below it.
+ROOMS: dict[str, set[str]] = {
+    "records": set(),
+    "errors": {"records"},
+    "redaction": {"errors"},
+    "schedule": set(),
+    "flow": set(),
+    "batching": {"records"},
+    "skill": {"records"},
+    "stats": {"records"},
+    "rules": {"records"},
+    "watch": {"records"},
+    "prompts": set(),
+    "config": {"errors", "records", "rules", "schedule"},
+    "llm": {"config.model", "errors", "records", "redaction"},
+    "tasks": {"config.dataset", "config.names", "errors", "records"},
+    "data": {"config.dataset", "config.names", "errors", "records", "rules"},
+    "simulation": {"errors", "records"},
+    "stages": {"errors", "llm.base", "llm.json_reply", "prompts", "records", "tasks.base"},
+    "loop": {"batching", "flow", "llm.base", "records", "schedule", "skill", "stages", "tasks.base", "watch"},
+    "runs": {"errors", "records", "redaction", "watch"},
+    "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "watch"},
+    "summary": {"records", "rules", "stats", "watch"},
+    "decide": {"config", "errors", "loop", "records", "rules", "watch"},
+}
+ABOVE_ALL = {"__main__", "__init__", "commands", "experiment", "terminal"}
+
+# Libraries that a room must not know.
+STRANGERS: dict[str, set[str]] = {
+    "stages": {"hydra", "mlflow", "omegaconf", "openai", "os", "pathlib"},
+    "loop": {"hydra", "mlflow", "omegaconf", "openai", "os", "pathlib"},
+    "tasks": {"hydra", "mlflow", "openai", "os"},
+    "records": {"hydra", "mlflow", "omegaconf", "openai", "os", "pathlib"},
+    "runs": {"hydra", "mlflow", "openai", "pickle"},
+    "simulation": {"hydra", "mlflow", "openai"},
+}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            # `from package import module` names the module; `from module import name` the module, too
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}"
+
+
+def violations(path: Path, source_imports: Iterator[str]) -> list[str]:
+    room, found = room_of(path), []
+    for name in source_imports:
+        top, _, inner = name.partition(".")
+        if top != "skillopt_exp":
+            if top in STRANGERS.get(room, set()):
+                found.append(f"{path.relative_to(PACKAGE)} imports {name}")
+            continue
+        if room in ABOVE_ALL or inner.split(".")[0] in (room, "__version__"):
+            continue
+        if not any(inner == allowed or inner.startswith(f"{allowed}.") for allowed in ROOMS[room]):
+            found.append(f"{path.relative_to(PACKAGE)} imports {name}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_imports_point_inwards(path: Path) -> None:
+    assert room_of(path) in ROOMS.keys() | ABOVE_ALL, "a new room: say what it may import"
+    assert violations(path, imports(path)) == []
+
+
+def test_an_import_that_points_outwards_would_be_found() -> None:
+    stage = PACKAGE / "stages" / "gate.py"
+    for planted in ("skillopt_exp.loop.Trainer", "skillopt_exp.llm.client.ChatClient", "pathlib.Path"):
+        assert violations(stage, iter([planted]))
