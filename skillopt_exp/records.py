@@ -384,9 +384,13 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of some calls. None is unknown (the provider did not say), which is not zero."""
+    """Paid calls and their tokens. None is unknown (the provider did not say), which is not zero.
+
+    ``reused`` counts answers that came from the store instead: they are in no other number.
+    """
 
     calls: int = 0
+    reused: int = 0
     input_tokens: int | None = 0
     cached_tokens: int | None = 0
     output_tokens: int | None = 0

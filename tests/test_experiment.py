@@ -108,9 +108,11 @@ SWITCHES = {
 # Tested where they act: sources and formats in tests/data, requests and prices in tests/llm, the
 # store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py.
 ELSEWHERE = {
+    "budget.calls", "budget.tokens", "budget.usd",
+    "cache.max_gb", "cache.mode", "cache.path",
     "dataset.fields.answers", "dataset.fields.question", "dataset.gold_after", "dataset.min_source_items",
     "dataset.name", "dataset.path", "dataset.records", "dataset.split_dir", "dataset.split_field",
-    "gradient.analyst_workers", "optimizer.name",
+    "gradient.analyst_workers", "model.max_error_rate", "optimizer.name",
     "rule.bands", "rule.name", "rule.open_until",
     "tracking.backend", "tracking.experiment", "tracking.uri",
 }  # fmt: skip

@@ -49,6 +49,9 @@ class EndpointConfig:
         help="NAME of the environment variable that holds the key; null sends none",
     )
     name: str = key(affects=Affects.result, help="the model's name at the provider")
+    revision: str | None = key(
+        None, affects=Affects.result, help="tells answers of one name apart, when the model behind it changes"
+    )
     temperature: float | None = key(None, affects=Affects.result, help="null sends nothing")
     max_tokens: int | None = key(
         None, affects=Affects.result, help="output limit of one reply; null sends nothing"
@@ -81,6 +84,15 @@ class ModelConfig:
 
     target: EndpointConfig = key(affects=Affects.result, help="the frozen model that does the tasks")
     optimizer: EndpointConfig = key(affects=Affects.result, help="the model that edits the skill")
+    max_error_rate: float = key(
+        0.1,
+        affects=Affects.nothing,
+        help="share of the last calls that may stay unanswered before a run pauses",
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_error_rate < 1:
+            raise UsageError(f"model.max_error_rate is {self.max_error_rate}; give a share in [0, 1)")
 
 
 SCHEMAS: dict[str, Any] = {"base_endpoint": EndpointConfig}

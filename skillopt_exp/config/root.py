@@ -18,6 +18,7 @@ from skillopt_exp.config.model import ModelConfig
 from skillopt_exp.config.names import nearest
 from skillopt_exp.config.optimizer import OptimizerConfig
 from skillopt_exp.config.rule import RuleConfig
+from skillopt_exp.config.spending import BudgetConfig, CacheConfig
 from skillopt_exp.config.tracking import TrackingConfig
 from skillopt_exp.config.train import EvaluationConfig, GradientConfig, TrainConfig
 from skillopt_exp.errors import UsageError
@@ -39,6 +40,12 @@ class Config:
     )
     evaluation: EvaluationConfig = key(
         factory=EvaluationConfig, affects=Affects.result, help="how much of val and test is scored"
+    )
+    cache: CacheConfig = key(
+        factory=CacheConfig, affects=Affects.cost, help="the store of answers that were paid for"
+    )
+    budget: BudgetConfig = key(
+        factory=BudgetConfig, affects=Affects.cost, help="caps on what a run may spend"
     )
 
 
