@@ -14,12 +14,21 @@ from skillopt_exp.config.model import EndpointConfig, Provider
 from skillopt_exp.config.resolved import Resolved
 from skillopt_exp.data import Loaded
 from skillopt_exp.decide import Decision, decide
-from skillopt_exp.errors import DataError, ProviderError, UsageError
+from skillopt_exp.errors import (
+    BudgetError,
+    DataError,
+    InterruptedRun,
+    OutageError,
+    ProviderError,
+    UsageError,
+)
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.llm.connect import Models
+from skillopt_exp.llm.connect import Models, by_role
+from skillopt_exp.llm.endpoint import locate
 from skillopt_exp.loop import Trainer
-from skillopt_exp.records import Skill, Split, Splits, Summary
+from skillopt_exp.records import Progress, Skill, Split, Splits, Summary, Usage
 from skillopt_exp.rules import steps_per_epoch
+from skillopt_exp.signals import stop_in_good_order
 from skillopt_exp.summary import Tally
 from skillopt_exp.tasks.base import Task
 from skillopt_exp.watch import Broadcast, Opening, Watcher
@@ -68,6 +77,8 @@ def prepare(config: Config, *, base: Path) -> Experiment:
         raise UsageError("\n       ".join([*missing, str(error)])) from error
     if missing:
         raise UsageError("\n       ".join(missing))
+    for role, settings in by_role(config.model).items():
+        locate(role, settings)
     splits = limited(loaded.splits, val=config.evaluation.val_limit, test=config.evaluation.test_limit)
     task = tasks.build(config.dataset)
     remarks = task.validate(splits)
@@ -106,55 +117,77 @@ def opening_of(
     )
 
 
-def run(experiment: Experiment, opening: Opening, watchers: Callable[[Models], Sequence[Watcher]]) -> Summary:
+Watching = Callable[[Models], Sequence[Watcher]]
+"""Makes those who watch, once the models can be asked what was spent."""
+
+
+def run(
+    experiment: Experiment, opening: Opening, watching: Watching, progress: Progress | None = None
+) -> Summary:
     """Train, test, summarise. Whatever ends the run early, its watchers are told with what is known.
 
     Raises:
         ProviderError: the provider refused, or not one optimizer reply of the whole run could be read.
         OutageError: the provider did not answer.
+        InterruptedRun: Ctrl-C or SIGTERM.
     """
-    return asyncio.run(_run(experiment, opening, watchers))
+    return asyncio.run(_run(experiment, opening, watching, progress))
 
 
 async def _run(
-    experiment: Experiment, opening: Opening, watchers: Callable[[Models], Sequence[Watcher]]
+    experiment: Experiment, opening: Opening, watching: Watching, progress: Progress | None
 ) -> Summary:
     transport = simulation.transport(experiment.loaded.knowledge) if experiment.simulated else None
     analysts = asyncio.Semaphore(experiment.config.gradient.analyst_workers)
     caps = dict.fromkeys((Stage.reflect, Stage.aggregate, Stage.select), analysts)
     tally = Tally(opening, experiment.decision.settings.seed)
-    async with llm.connect(experiment.config.model, transport=transport, caps=caps) as models:
-        watcher = Broadcast([tally, *watchers(models)])
-        try:
-            watcher.opened(opening)
-            trainer = Trainer(
-                task=experiment.task,
-                splits=experiment.splits,
-                target=models.target,
-                optimizer=models.optimizer,
-                settings=experiment.decision.settings,
-                watcher=watcher,
-            )
-            state = await trainer.train(experiment.seed_skill)
-            await trainer.test(state, experiment.seed_skill)
+    watcher: Watcher = Broadcast([tally])
+    usage: Callable[[], dict[str, Usage]] = dict
+    try:
+        with stop_in_good_order():
+            async with llm.connect(experiment.config.model, transport=transport, caps=caps) as models:
+                watcher, usage = Broadcast([tally, *watching(models)]), models.meter.by_stage
+                watcher.opened(opening)
+                await _train(experiment, models, watcher, progress)
             if tally.optimizer_unusable():
                 raise ProviderError(
                     f"not one reply of the optimizer model {opening.optimizer!r} could be read as JSON; "
                     "try another model for the role: model.optimizer.name=..."
                 )
-            summary = tally.summary("finished", models.meter.by_stage())
-            assert summary is not None
-            watcher.finished(summary, state.best)
-        except BaseException as error:
-            watcher.failed(error, tally.summary(_status_of(error), models.meter.by_stage()))
-            raise
+        summary = tally.summary("finished", usage())
+        assert summary is not None
+        assert tally.best is not None
+        watcher.finished(summary, tally.best)
+    except BaseException as error:
+        # After the models are closed: what was still under way has been counted.
+        watcher.failed(error, tally.summary(_status_of(error), usage()))
+        raise
     return summary
 
 
+async def _train(experiment: Experiment, models: Models, watcher: Watcher, progress: Progress | None) -> None:
+    trainer = Trainer(
+        task=experiment.task,
+        splits=experiment.splits,
+        target=models.target,
+        optimizer=models.optimizer,
+        settings=experiment.decision.settings,
+        watcher=watcher,
+    )
+    state = await trainer.train(experiment.seed_skill, progress)
+    await trainer.test(state, experiment.seed_skill)
+
+
 def _status_of(error: BaseException) -> str:
-    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
-        return "stopped(user)"
-    return f"failed({type(error).__name__})"
+    match error:
+        case OutageError():
+            return "stopped(outage)"
+        case BudgetError():
+            return "stopped(budget)"
+        case InterruptedRun() | asyncio.CancelledError() | KeyboardInterrupt():
+            return "stopped(user)"
+        case _:
+            return f"failed({type(error).__name__})"
 
 
 def limited(splits: Splits, *, val: int | None, test: int | None) -> Splits:

@@ -16,6 +16,7 @@ from skillopt_exp.records import (
     Metric,
     Outcome,
     Patch,
+    Progress,
     Remembered,
     Rollout,
     ScoredSkill,
@@ -67,16 +68,26 @@ class Trainer:
     scored: dict[str, ScoredSkill] = field(default_factory=dict)
     """Every skill scored on val so far, by digest: an equal one costs no calls."""
 
-    async def train(self, seed_skill: Skill) -> TrainState:
-        """The state after the last step, from ``seed_skill`` on."""
-        seed, selection = await self.score(seed_skill, step=0)
-        self.watcher.baseline(seed, selection)
-        state = TrainState(step=0, current=seed, best=seed)
-        for batch in self.plan():
+    async def train(self, seed_skill: Skill, progress: Progress | None = None) -> TrainState:
+        """The state after the last step, from ``seed_skill`` on, or from where an earlier process ended."""
+        state = await self.begin(seed_skill) if progress is None else self.resume(progress)
+        for batch in self.plan()[state.step :]:
             trace = await self.step(state, batch)
             self.watcher.step(trace)
             state = trace.state
         return state
+
+    async def begin(self, seed_skill: Skill) -> TrainState:
+        """The seed skill, scored on val, is the first current and the first best."""
+        seed, selection = await self.score(seed_skill, step=0)
+        self.watcher.baseline(seed, selection)
+        return TrainState(step=0, current=seed, best=seed)
+
+    def resume(self, progress: Progress) -> TrainState:
+        """Where the earlier process ended, with all that it had scored."""
+        self.scored.update((scored.skill.digest, scored) for scored in progress.scored)
+        self.watcher.resumed(progress)
+        return progress.state
 
     def plan(self) -> tuple[Batch, ...]:
         """The batches of all steps."""

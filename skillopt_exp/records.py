@@ -39,6 +39,7 @@ class Fault(StrEnum):
     """Why a reply could not be used, by the reply's own doing."""
 
     truncated = "truncated"
+    too_long = "too_long"
     content_filter = "content_filter"
     empty = "empty"
     scorer_error = "scorer_error"
@@ -363,6 +364,19 @@ class StepTrace:
             by=self.verdict.by,
             margin=self.verdict.margin,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What an earlier process of a run left: enough to go on as if it had never ended.
+
+    ``scored`` holds every skill that was scored on val, the seed first.
+    """
+
+    seed: ScoredSkill
+    records: tuple[StepRecord, ...]
+    state: TrainState
+    scored: tuple[ScoredSkill, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from skillopt_exp.records import (
     Metric,
     Outcome,
     ParsePath,
+    Progress,
     Rollout,
     ScoredSkill,
     Skill,
@@ -44,6 +45,10 @@ class Tally(Watcher):
 
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
         self.baseline_skill = self.best = seed
+
+    def resumed(self, progress: Progress) -> None:
+        self.baseline_skill, self.best = progress.seed, progress.state.best
+        self.records = list(progress.records)
 
     def step(self, trace: StepTrace) -> None:
         self.records.append(trace.record)

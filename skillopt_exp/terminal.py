@@ -1,5 +1,6 @@
 """What a person sees of a run: what was decided, one line a step, the result and where it lies."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from skillopt_exp.llm.meter import added
 from skillopt_exp.records import (
     Metric,
     Outcome,
+    Progress,
     Rollout,
     ScoredSkill,
     Skill,
@@ -88,17 +90,23 @@ class Terminal(Watcher):
             self._live.start()
 
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
-        self._current = seed.mean(Metric.hard)
-        self._console.print(
-            f"seed skill: val {_percent(self._current)} hard, {_percent(seed.mean(Metric.soft))} soft\n"
-        )
+        self._start_table(seed, seed, next_step=1)
+
+    def resumed(self, progress: Progress) -> None:
+        self._console.print(f"resumed after step {progress.state.step}", highlight=False)
+        self._start_table(progress.seed, progress.state.current, next_step=progress.state.step + 1)
+
+    def _start_table(self, seed: ScoredSkill, current: ScoredSkill, *, next_step: int) -> None:
+        self._current = current.mean(Metric.hard)
+        hard, soft = seed.mean(Metric.hard), seed.mean(Metric.soft)
+        self._console.print(f"seed skill: val {_percent(hard)} hard, {_percent(soft)} soft\n")
         self._console.print(
             Text(
                 _COLUMNS.format("step", "epoch", "train", "val", "candidate", "best", "edits") + "verdict",
                 "dim",
             )
         )
-        self._announce(1)
+        self._announce(next_step)
 
     def step(self, trace: StepTrace) -> None:
         record, verdict = trace.record, trace.verdict
@@ -151,10 +159,16 @@ class Terminal(Watcher):
 
     def failed(self, error: BaseException, summary: Summary | None) -> None:
         self._live.stop()
-        if self._opening is not None and summary is not None:
-            self._console.print(
-                f"\nthe best skill so far lies in {self._opening.folder / 'best_skill.md'}", soft_wrap=True
-            )
+        if self._opening is None:
+            return
+        folder = self._opening.folder
+        rows = [("status", "failed" if summary is None else summary.status, "")]
+        if summary is not None:
+            rows += [("steps", _outcomes(summary), ""), ("spent", spent(summary.usage), "")]
+            rows.append(("best so far", str(folder / "best_skill.md"), ""))
+        rows.append(("go on with", f"python -m skillopt_exp resume run={shlex.quote(str(folder))}", ""))
+        self._console.print()
+        self._grid(rows)
 
     def _announce(self, step: int) -> None:
         assert self._opening is not None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skillopt_exp.records import Rollout, ScoredSkill, Skill, Split, StepTrace, Summary
+from skillopt_exp.records import Progress, Rollout, ScoredSkill, Skill, Split, StepTrace, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,9 @@ class Watcher:
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
         """The seed skill was scored on val."""
 
+    def resumed(self, progress: Progress) -> None:
+        """Instead of ``baseline``: an earlier process came as far as ``progress``."""
+
     def step(self, trace: StepTrace) -> None:
         """One step ended."""
 
@@ -85,6 +88,10 @@ class Broadcast(Watcher):
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
         for watcher in self._watchers:
             watcher.baseline(seed, selection)
+
+    def resumed(self, progress: Progress) -> None:
+        for watcher in self._watchers:
+            watcher.resumed(progress)
 
     def step(self, trace: StepTrace) -> None:
         for watcher in self._watchers:

@@ -38,7 +38,7 @@ class Project:
 
     def watched(self, tracker: MlflowTracker, folder: Path) -> Watcher:
         """The folder's recorder and the tracker, in the order of a real run."""
-        made = RunFolder.open(folder) if RunFolder.is_run(folder) else RunFolder.create(folder)
+        made = RunFolder.open(folder) if RunFolder.is_run(folder) else RunFolder.create(folder, prompts="p")
         return Broadcast([RunRecorder(made), tracker])
 
     def metrics(self, tracker: MlflowTracker, name: str) -> dict[int, float]:

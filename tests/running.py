@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from skillopt_exp.commands.composing import compose_raw
-from skillopt_exp.commands.running import run_experiment
+from skillopt_exp.commands.running import Launch, start
 from skillopt_exp.records import Summary
 
 SMALL = ("model=simulated", "tracking=none", "dataset.limit=80", "train.num_epochs=1")
@@ -16,13 +16,8 @@ SMALL = ("model=simulated", "tracking=none", "dataset.limit=80", "train.num_epoc
 
 def run(folder: Path, *overrides: str, base: Path | None = None) -> Summary:
     """A small experiment in ``folder``."""
-    return run_experiment(
-        compose_raw([*SMALL, *overrides]),
-        folder=folder,
-        base=folder if base is None else base,
-        choices={},
-        console=Console(file=io.StringIO()),
-    )
+    launch = Launch(base=folder if base is None else base, choices={}, console=Console(file=io.StringIO()))
+    return start(compose_raw([*SMALL, *overrides]), folder, launch)
 
 
 def history(folder: Path) -> list[dict[str, Any]]:

@@ -161,8 +161,17 @@ def summary(made: Sequence[StepTrace]) -> Summary:
         seed_digest=Skill().digest,
         best_digest=best.skill.digest,
         usage={
-            "target/rollout": Usage(3, 100, None, 20, 0, 0.25),
-            "optimizer/reflect": Usage(1, None, None, None, None, None),
+            "target/rollout": Usage(
+                calls=3, reused=2, input_tokens=100, cached_tokens=None, output_tokens=20, cost_usd=0.25
+            ),
+            "optimizer/reflect": Usage(
+                calls=1,
+                input_tokens=None,
+                cached_tokens=None,
+                output_tokens=None,
+                reasoning_tokens=None,
+                cost_usd=None,
+            ),
         },
         notes=("made up",),
     )

@@ -12,6 +12,7 @@ from skillopt_exp.errors import UsageError
 DEFAULT_VERB = "train"
 VERBS = {
     "train": "compose an experiment and train a skill (the default verb)",
+    "resume": "go on with a run that was stopped, killed or paused",
     "rule": "show what the rule derives from a train split of a given size",
     "serve-simulated": "serve the simulated models over HTTP, for other tools",
 }

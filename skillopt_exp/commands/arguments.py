@@ -50,6 +50,13 @@ def parse(schema: type[T], arguments: Sequence[str], verb: Verb) -> T | None:
     return cast(T, OmegaConf.to_object(config))
 
 
+def split_own(schema: type[Any], arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arguments that are keys of ``schema`` (and the help flags), and all others."""
+    names = {each.name for each in fields(schema)} | {"-h", "--help"}
+    own = [argument for argument in arguments if argument.partition("=")[0] in names]
+    return own, [argument for argument in arguments if argument not in own]
+
+
 def help_text(schema: type[Any], verb: Verb) -> str:
     """Usage, keys with their defaults, an example."""
     lines = [f"python -m skillopt_exp {verb.name} key=value ...", "", verb.summary, ""]

@@ -1,47 +1,98 @@
-"""Running a composed experiment in a folder: what `train` does, and what goes on with a run."""
+"""Running a composed experiment in a folder: from its beginning, or from where it ended."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omegaconf import DictConfig
 from rich.console import Console
 
-from skillopt_exp import experiment
+from skillopt_exp import experiment, prompts
 from skillopt_exp.config import Config, to_config
+from skillopt_exp.config.changes import allowed_changes
 from skillopt_exp.config.resolved import resolve
 from skillopt_exp.config.tracking import Backend
+from skillopt_exp.errors import DataError
+from skillopt_exp.experiment import Experiment
 from skillopt_exp.llm.connect import Models
 from skillopt_exp.records import Summary
+from skillopt_exp.runs.files import read_text
 from skillopt_exp.runs.folder import RunFolder
+from skillopt_exp.runs.progress import read_progress
 from skillopt_exp.runs.recorder import RunRecorder
 from skillopt_exp.terminal import Terminal
 from skillopt_exp.tracking.mlflow_tracker import MlflowTracker
-from skillopt_exp.watch import Watcher
+from skillopt_exp.watch import Opening, Watcher
 
 
-def run_experiment(
-    composed: DictConfig, *, folder: Path, base: Path, choices: Mapping[str, str], console: Console
-) -> Summary:
-    """Check everything, then train. ``base`` is the launch folder, ``choices`` names the chosen groups.
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Where and how a command was given. ``base`` is the folder that relative paths start from."""
+
+    base: Path
+    choices: Mapping[str, str]
+    console: Console
+
+
+def start(composed: DictConfig, folder: Path, launch: Launch) -> Summary:
+    """Check everything, then train in ``folder``, which becomes this run's alone.
 
     Raises:
         SkillOptError: see ``experiment.prepare`` and ``experiment.run``. Nothing is written before
             everything was checked.
     """
-    config = to_config(composed)
-    prepared = experiment.prepare(config, base=base)
-    opening = experiment.opening_of(
-        prepared, folder=folder, choices=choices, resolved=resolve(composed, prepared.decision.decided)
-    )
-    return experiment.run(prepared, opening, lambda models: _watchers(config, folder, base, models, console))
+    prepared, opening = _prepared(composed, folder, launch)
+    tracker = _tracker(prepared.config, launch.base)
+    run_folder = RunFolder.create(folder, prompts=prompts.digest())
+    with run_folder.lock():
+        return experiment.run(prepared, opening, _watching(run_folder, tracker, launch.console))
 
 
-def _watchers(config: Config, folder: Path, base: Path, models: Models, console: Console) -> list[Watcher]:
-    """The folder first: nothing is shown or logged that is not kept."""
-    # The tracker before the folder is claimed: an impossible tracking.uri leaves nothing behind.
-    tracker = MlflowTracker(config.tracking, base=base) if config.tracking.backend is Backend.mlflow else None
-    recorder = RunRecorder(RunFolder.create(folder))
-    terminal = Terminal(
-        console, usage=models.meter.by_stage, tracked=lambda: tracker.run if tracker is not None else None
-    )
-    return [recorder, *([tracker] if tracker is not None else []), terminal]
+def go_on(composed: DictConfig, run_folder: RunFolder, launch: Launch) -> Summary:
+    """Train on from the last completed step of the run in ``run_folder``.
+
+    Raises:
+        UsageError: a key that affects the result has changed.
+        DataError: the items are not those that the run began with, or the folder is damaged.
+        SkillOptError: see ``start``.
+    """
+    prepared, opening = _prepared(composed, run_folder.path, launch)
+    tracker = _tracker(prepared.config, launch.base)
+    with run_folder.lock():
+        if run_folder.config.exists():
+            changes = allowed_changes(read_text(run_folder.config), opening.config_yaml)
+            opening = replace(opening, warnings=(*opening.warnings, *changes))
+        if run_folder.manifest.exists() and read_text(run_folder.manifest) != opening.manifest_json:
+            raise DataError(
+                f"the items of dataset {opening.dataset!r} are not those that the run began with "
+                f"(see {run_folder.manifest}); bring the old files back, or start a new run"
+            )
+        progress = read_progress(run_folder, prepared.seed_skill)
+        return experiment.run(prepared, opening, _watching(run_folder, tracker, launch.console), progress)
+
+
+def _prepared(composed: DictConfig, folder: Path, launch: Launch) -> tuple[Experiment, Opening]:
+    prepared = experiment.prepare(to_config(composed), base=launch.base)
+    resolved = resolve(composed, prepared.decision.decided)
+    opening = experiment.opening_of(prepared, folder=folder, choices=launch.choices, resolved=resolved)
+    return prepared, opening
+
+
+def _tracker(config: Config, base: Path) -> MlflowTracker | None:
+    """Made before the folder is claimed: an impossible tracking.uri leaves nothing behind."""
+    return MlflowTracker(config.tracking, base=base) if config.tracking.backend is Backend.mlflow else None
+
+
+def _watching(
+    run_folder: RunFolder, tracker: MlflowTracker | None, console: Console
+) -> Callable[[Models], list[Watcher]]:
+    def watchers(models: Models) -> list[Watcher]:
+        """The folder first: nothing is shown or logged that is not kept."""
+        terminal = Terminal(
+            console,
+            usage=models.meter.by_stage,
+            tracked=lambda: tracker.run if tracker is not None else None,
+        )
+        return [RunRecorder(run_folder), *([tracker] if tracker is not None else []), terminal]
+
+    return watchers

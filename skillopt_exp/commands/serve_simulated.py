@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
-from skillopt_exp.commands.arguments import Verb, help_text, parse
+from skillopt_exp.commands.arguments import Verb, parse, split_own
 from skillopt_exp.commands.composing import compose
 from skillopt_exp.config.key import Affects, key
 
@@ -28,14 +28,11 @@ class ServeArguments:
 
 def run(arguments: Sequence[str]) -> int:
     """Serve until interrupted."""
-    if any(argument in ("-h", "--help") for argument in arguments):
-        sys.stdout.write(help_text(ServeArguments, VERB))
+    own, others = split_own(ServeArguments, arguments)
+    asked = parse(ServeArguments, own, VERB)
+    if asked is None:
         return 0
-    own = {each.name for each in fields(ServeArguments)}
-    ours = [argument for argument in arguments if argument.partition("=")[0] in own]
-    asked = parse(ServeArguments, ours, VERB)
-    assert asked is not None
-    config = compose(["model=simulated", *(argument for argument in arguments if argument not in ours)])
+    config = compose(["model=simulated", *others])
 
     from skillopt_exp import data, simulation
 

@@ -15,6 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from skillopt_exp.commands import help_lines
 from skillopt_exp.commands.composing import explained
+from skillopt_exp.commands.safety import check_composed, refuse_secret_files
 from skillopt_exp.config import register
 from skillopt_exp.config.locate import conf_dir
 from skillopt_exp.errors import SkillOptError
@@ -22,6 +23,7 @@ from skillopt_exp.errors import SkillOptError
 
 def run(arguments: Sequence[str]) -> int:
     """Hand the arguments to Hydra: one run, a sweep (``-m``), or Hydra's own ``--help`` and ``--cfg``."""
+    refuse_secret_files(arguments)
     register()
     OmegaConf.register_new_resolver("skillopt_verbs", help_lines, replace=True)
     # Hydra re-raises instead of printing when asked to: the message and the exit code are ours.
@@ -52,18 +54,15 @@ def train(composed: DictConfig) -> float | None:
     # Loads the model client: not before there is work, so that Hydra's --help answers at once.
     from rich.console import Console
 
-    from skillopt_exp.commands.running import run_experiment
+    from skillopt_exp.commands.running import Launch, start
 
     runtime = HydraConfig.get().runtime
     folder = Path(runtime.output_dir)
     try:
-        summary = run_experiment(
-            composed,
-            folder=folder,
-            base=Path(runtime.cwd),
-            choices={group: str(name) for group, name in runtime.choices.items() if _is_ours(group, name)},
-            console=Console(),
-        )
+        check_composed(composed)
+        choices = {group: str(name) for group, name in runtime.choices.items() if _is_ours(group, name)}
+        launch = Launch(base=Path(runtime.cwd), choices=choices, console=Console())
+        summary = start(composed, folder, launch)
     except SkillOptError:
         _remove_unused(folder)
         raise

@@ -2,14 +2,14 @@
 
 import sys
 from dataclasses import MISSING as NO_DEFAULT
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import Field
 from enum import Enum
 from types import NoneType
 from typing import Any, get_args
 
 from omegaconf import MISSING
 
-from skillopt_exp.config.root import Config, widest
+from skillopt_exp.config.root import schema_fields
 
 _HEAD = """# All configuration keys
 
@@ -24,19 +24,12 @@ run, only its cost, or nothing but where and how it runs.
 
 def reference() -> str:
     """The page, one row a key."""
-    return _HEAD + "".join(_rows(Config, ""))
+    return _HEAD + "".join(_row(name, each) for name, each in schema_fields())
 
 
-def _rows(schema: Any, prefix: str) -> list[str]:
-    rows = []
-    for each in fields(schema):
-        name, inner = f"{prefix}{each.name}", widest(each.type)
-        if is_dataclass(inner):
-            rows += _rows(inner, f"{name}.")
-            continue
-        help_text = each.metadata["help"] + _choices(inner)
-        rows.append(f"| `{name}` | {_default(each)} | {each.metadata['affects']} | {help_text} |\n")
-    return rows
+def _row(name: str, each: Field[Any]) -> str:
+    help_text = each.metadata["help"] + _choices(each.type)
+    return f"| `{name}` | {_default(each)} | {each.metadata['affects']} | {help_text} |\n"
 
 
 def _default(each: Field[Any]) -> str:

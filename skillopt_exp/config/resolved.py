@@ -21,13 +21,22 @@ def resolve(composed: DictConfig, decided: Iterable[tuple[str, int]]) -> Resolve
     OmegaConf.set_readonly(filled, False)
     for name, value in decided:
         OmegaConf.update(filled, name, value)
-    plain = OmegaConf.to_container(filled, resolve=True, enum_to_str=True, structured_config_mode=SCMode.DICT)
-    return Resolved(OmegaConf.to_yaml(OmegaConf.create(plain)), dict(_flat(plain)))
+    plain = _plain(filled)
+    return Resolved(OmegaConf.to_yaml(OmegaConf.create(plain)), flat(filled))
 
 
-def _flat(node: Any, prefix: str = "") -> Iterable[tuple[str, str]]:
+def flat(config: Any) -> dict[str, str]:
+    """Dotted key to text; a list is one value."""
+    return dict(_leaves(_plain(config)))
+
+
+def _plain(config: Any) -> Any:
+    return OmegaConf.to_container(config, resolve=True, enum_to_str=True, structured_config_mode=SCMode.DICT)
+
+
+def _leaves(node: Any, prefix: str = "") -> Iterable[tuple[str, str]]:
     if isinstance(node, Mapping) and node:
         for name, child in node.items():
-            yield from _flat(child, f"{prefix}.{name}" if prefix else str(name))
+            yield from _leaves(child, f"{prefix}.{name}" if prefix else str(name))
     else:
         yield prefix, "null" if node is None else str(node)

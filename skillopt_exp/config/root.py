@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -101,14 +101,34 @@ def refuse_unknown_keys(composed: DictConfig) -> None:
             raise UsageError(f"there is no key {name!r}; {nearest(name, known_keys(composed))}")
 
 
-def schema_keys(schema: Any = Config, prefix: str = "") -> frozenset[str]:
-    """The dotted names of all keys, by the declared types alone (nothing need be composed)."""
-    names: set[str] = set()
+def schema_fields(schema: Any = Config, prefix: str = "") -> Iterator[tuple[str, Field[Any]]]:
+    """Every key by its dotted name, by the declared types alone (nothing need be composed)."""
     for each in fields(schema):
-        name = f"{prefix}{each.name}"
-        inner = widest(each.type)
-        names |= schema_keys(inner, f"{name}.") if is_dataclass(inner) else {name}
-    return frozenset(names)
+        name, inner = f"{prefix}{each.name}", widest(each.type)
+        if is_dataclass(inner):
+            yield from schema_fields(inner, f"{name}.")
+        else:
+            yield name, each
+
+
+def schema_keys() -> frozenset[str]:
+    """The dotted names of all keys."""
+    return frozenset(name for name, _ in schema_fields())
+
+
+def typed(plain: DictConfig) -> DictConfig:
+    """A composed configuration that was read from a file, with its schema behind it again.
+
+    Raises:
+        OmegaConfBaseException: a key or a value that the schema does not have.
+    """
+    root = OmegaConf.structured(Config)
+    for each in fields(Config):
+        if widest(each.type) is not each.type:
+            root[each.name] = OmegaConf.structured(widest(each.type))
+    merged = OmegaConf.merge(root, plain)
+    assert isinstance(merged, DictConfig)
+    return merged
 
 
 def widest(declared: Any) -> Any:

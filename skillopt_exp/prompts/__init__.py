@@ -3,6 +3,7 @@
 A variable that a template names and nobody gives is an error, never an empty string.
 """
 
+import hashlib
 import json
 from functools import cache
 from typing import Any
@@ -23,6 +24,17 @@ def _environment() -> Environment:
     # Jinja's own tojson escapes <, > and & for HTML, which a model would copy into its anchors.
     environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
     return environment
+
+
+def digest() -> str:
+    """SHA-256 of all templates, 64 hex digits: runs with other prompts are other experiments."""
+    environment = _environment()
+    assert environment.loader is not None
+    total = hashlib.sha256()
+    for name in sorted(environment.list_templates(extensions=["md"])):
+        source, _, _ = environment.loader.get_source(environment, name)
+        total.update(json.dumps([name, source]).encode())
+    return total.hexdigest()
 
 
 def render(name: str, **variables: Any) -> str:

@@ -2,7 +2,8 @@
 
 ::
 
-    run.json              the marker: format, version, when it was made
+    run.json              the marker: format, version, when it was made, digest of the prompts
+    run.lock              held while a process is at work on the run
     config.yaml  origins.json  split_manifest.json
     history.jsonl         one StepRecord a line, the same bytes for the same seed
     runtime_state.json    what the next step depends on; written last in each step
@@ -16,9 +17,13 @@
     mlflow.json           where MLflow keeps the run, if it does; written by the tracker
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from skillopt_exp import __version__
 from skillopt_exp.errors import DataError, UsageError
@@ -30,11 +35,12 @@ from skillopt_exp.runs.state import FORMAT, load_state, skill_path
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """``run.json``. ``created`` is ISO 8601 in UTC, to the second."""
+    """``run.json``. ``created`` is ISO 8601 in UTC, to the second; ``prompts`` a digest of the templates."""
 
     format: int
     skillopt_exp: str
     created: str
+    prompts: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class RunFolder:
     marker: Marker
 
     @classmethod
-    def create(cls, path: Path) -> "RunFolder":
+    def create(cls, path: Path, *, prompts: str) -> "RunFolder":
         """Claim ``path`` for one new run. The folder may exist; a run in it may not.
 
         Raises:
@@ -53,7 +59,7 @@ class RunFolder:
             InterruptedRun: the disk does not take it.
         """
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        marker = Marker(FORMAT, __version__, created)
+        marker = Marker(FORMAT, __version__, created, prompts)
         if not create_exclusive(path / "run.json", to_json(marker, indent=2) + "\n"):
             raise UsageError(
                 f"{path} already holds a run; give the new one a folder of its own "
@@ -81,6 +87,25 @@ class RunFolder:
                 f"this is {__version__}, which reads format {FORMAT}: use the version that wrote it"
             )
         return cls(path, marker)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the run while working on it; the lock goes with the process, however it ends.
+
+        Raises:
+            UsageError: another process is at work on the run.
+        """
+        lock = FileLock(self.path / "run.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise UsageError(
+                f"another process is at work on {self.path}; wait until it has ended, or stop it"
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     @staticmethod
     def is_run(path: Path) -> bool:
@@ -119,11 +144,6 @@ class RunFolder:
     def summary(self) -> Path:
         return self.path / "summary.json"
 
-    @property
-    def baseline(self) -> Path:
-        """The seed skill's rollouts on val."""
-        return self.path / "baseline" / "selection.jsonl"
-
     def skill(self, step: int) -> Path:
         """The skill that ``step`` made; step 0 is the seed."""
         return skill_path(self.path, step)
@@ -131,6 +151,14 @@ class RunFolder:
     def step(self, step: int) -> Path:
         """The folder of what ``step`` made, stage by stage."""
         return self.path / "steps" / f"step_{step:04d}"
+
+    def candidate(self, step: int) -> Path:
+        """The candidate that ``step`` put before the gate."""
+        return self.step(step) / "candidate.md"
+
+    def selection(self, step: int) -> Path:
+        """The rollouts on val of the candidate of ``step``; step 0 is the seed skill."""
+        return (self.path / "baseline" if step == 0 else self.step(step)) / "selection.jsonl"
 
     def test(self, which: str) -> Path:
         """The rollouts on test of ``which``: baseline, best or final."""

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from skillopt_exp import __version__
 from skillopt_exp.records import (
-    Fault,
-    Message,
     Metric,
     Outcome,
     Rollout,
@@ -25,22 +23,9 @@ from skillopt_exp.redaction import redact
 from skillopt_exp.runs.codec import to_json
 from skillopt_exp.runs.files import append_line, keep_lines, write_atomic
 from skillopt_exp.runs.folder import RunFolder
+from skillopt_exp.runs.rollouts import line_of
 from skillopt_exp.runs.state import FORMAT, read_skill_text, save_state, write_skill
 from skillopt_exp.watch import Opening, Watcher
-
-
-@dataclass(frozen=True, slots=True)
-class RolloutLine:
-    """One rollout as a line of JSON: the item by its id, the rest whole."""
-
-    id: str
-    attempt: int
-    hard: float
-    soft: float
-    feedback: str
-    prediction: str
-    fault: Fault | None
-    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +72,7 @@ class RunRecorder(Watcher):
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
         """The start of training: whatever history there was is another training's."""
         self._seed_digest = seed.skill.digest
-        _write_rollouts(self._folder.baseline, selection)
+        _write_rollouts(self._folder.selection(0), selection)
         write_skill(self._folder.skill(0), seed.skill)
         self._write_best(seed)
         # The state before the history: lines that the state does not know are left out, lines that it
@@ -122,9 +107,9 @@ class RunRecorder(Watcher):
         _write_json(folder / "patches.json", trace.patches)
         _write_json(folder / "merged.json", trace.merged)
         _write_json(folder / "selected.json", trace.selected)
-        write_skill(folder / "candidate.md", trace.candidate.skill)
+        write_skill(self._folder.candidate(trace.state.step), trace.candidate.skill)
         _write_json(folder / "edits.json", trace.edits)
-        _write_rollouts(folder / "selection.jsonl", trace.selection)
+        _write_rollouts(self._folder.selection(trace.state.step), trace.selection)
         _write_json(folder / "verdict.json", trace.verdict)
 
     def _write_best(self, best: ScoredSkill) -> None:
@@ -153,17 +138,4 @@ def _write_json(path: Path, value: object) -> None:
 
 
 def _write_rollouts(path: Path, rollouts: Iterable[Rollout]) -> None:
-    write_atomic(path, "".join(f"{to_json(_line(rollout))}\n" for rollout in rollouts))
-
-
-def _line(rollout: Rollout) -> RolloutLine:
-    return RolloutLine(
-        id=rollout.item.id,
-        attempt=rollout.attempt,
-        hard=rollout.score.hard,
-        soft=rollout.score.soft,
-        feedback=rollout.score.feedback,
-        prediction=rollout.prediction,
-        fault=rollout.fault,
-        messages=rollout.messages,
-    )
+    write_atomic(path, "".join(f"{to_json(line_of(rollout))}\n" for rollout in rollouts))

@@ -16,14 +16,14 @@ from skillopt_exp.runs.recorder import RunRecorder
 @pytest.fixture
 def trained(tmp_path: Path) -> RunFolder:
     """A run after its last step, before the test."""
-    folder = RunFolder.create(tmp_path / "run")
+    folder = RunFolder.create(tmp_path / "run", prompts="p")
     SAMPLE.tell_training(RunRecorder(folder), folder.path)
     return folder
 
 
 def test_a_folder_made_before_is_taken_and_marked(tmp_path: Path) -> None:
     (tmp_path / ".hydra").mkdir()
-    folder = RunFolder.create(tmp_path)
+    folder = RunFolder.create(tmp_path, prompts="p")
     marker = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert marker["format"] == 1
     assert marker["skillopt_exp"] == __version__
@@ -32,9 +32,9 @@ def test_a_folder_made_before_is_taken_and_marked(tmp_path: Path) -> None:
 
 
 def test_a_second_run_in_one_folder_is_refused(tmp_path: Path) -> None:
-    RunFolder.create(tmp_path)
+    RunFolder.create(tmp_path, prompts="p")
     with pytest.raises(UsageError, match="already holds a run"):
-        RunFolder.create(tmp_path)
+        RunFolder.create(tmp_path, prompts="p")
 
 
 def test_a_folder_without_a_run_is_not_opened(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_folder_without_a_run_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_another_format_is_not_opened(tmp_path: Path) -> None:
-    RunFolder.create(tmp_path)
+    RunFolder.create(tmp_path, prompts="p")
     marker = tmp_path / "run.json"
     marker.write_text(
         marker.read_text(encoding="utf-8").replace('"format": 1', '"format": 7'), encoding="utf-8"
@@ -62,7 +62,7 @@ def test_a_marker_that_a_kill_left_empty_is_named(tmp_path: Path) -> None:
 
 
 def test_before_the_baseline_there_is_nothing_to_read(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path)
+    folder = RunFolder.create(tmp_path, prompts="p")
     assert folder.read_state() is None
     assert folder.read_history() == ()
     assert folder.read_summary() is None

@@ -19,7 +19,7 @@ from skillopt_exp.runs.recorder import RunRecorder
 
 
 def run_in(path: Path) -> RunFolder:
-    folder = RunFolder.create(path)
+    folder = RunFolder.create(path, prompts="p")
     recorder = RunRecorder(folder)
     SAMPLE.tell_training(recorder, path)
     SAMPLE.tell_result(recorder)
@@ -74,7 +74,7 @@ from sample_run import SAMPLE
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.recorder import RunRecorder
 path = Path(sys.argv[1])
-recorder = RunRecorder(RunFolder.create(path))
+recorder = RunRecorder(RunFolder.create(path, prompts="p"))
 SAMPLE.tell_training(recorder, path)
 SAMPLE.tell_result(recorder)
 """
@@ -113,7 +113,7 @@ def test_the_best_skill_stands_beside_its_provenance_and_not_with_it(tmp_path: P
 
 
 def test_the_best_skill_is_there_from_the_baseline_on(tmp_path: Path) -> None:
-    recorder = RunRecorder(RunFolder.create(tmp_path))
+    recorder = RunRecorder(RunFolder.create(tmp_path, prompts="p"))
     recorder.opened(sample_run.opening(tmp_path))
     recorder.baseline(sample_run.scored(Skill("Be brief."), 1, 0), sample_run.selection(1))
     assert (tmp_path / "best_skill.md").read_text(encoding="utf-8") == "Be brief.\n"
@@ -149,7 +149,7 @@ def test_the_summary_comes_back_as_it_was_told(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_leaves_what_is_known(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path)
+    folder = RunFolder.create(tmp_path, prompts="p")
     recorder = RunRecorder(folder)
     SAMPLE.tell_training(recorder, tmp_path)
     stopped = replace(sample_run.summary(SAMPLE.traces), status="failed(outage)")
@@ -159,7 +159,7 @@ def test_a_run_that_fails_leaves_what_is_known(tmp_path: Path) -> None:
 
 
 def test_a_password_in_the_configuration_is_not_written(tmp_path: Path) -> None:
-    recorder = RunRecorder(RunFolder.create(tmp_path))
+    recorder = RunRecorder(RunFolder.create(tmp_path, prompts="p"))
     uri = "tracking:\n  uri: postgresql://me:geheim@host/db\n"
     recorder.opened(replace(sample_run.opening(tmp_path), config_yaml=uri))
     assert b"geheim" not in b"".join(contents(tmp_path).values())
@@ -182,7 +182,7 @@ def killed_at_write(path: Path, number: int) -> bool:
 
         os.fsync = dying  # type: ignore[assignment]  # in the child alone
         try:
-            SAMPLE.tell_training(RunRecorder(RunFolder.create(path)), path)
+            SAMPLE.tell_training(RunRecorder(RunFolder.create(path, prompts="p")), path)
             os._exit(0)
         finally:
             os._exit(1)
@@ -241,7 +241,7 @@ def test_training_again_from_the_baseline_replaces_the_history(tmp_path: Path) -
 
 
 def test_a_torn_history_is_mended_before_it_grows(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path)
+    folder = RunFolder.create(tmp_path, prompts="p")
     SAMPLE.tell_training(RunRecorder(folder), tmp_path)
     whole = folder.history.read_bytes()
     folder.history.write_bytes(whole + b'{"step": 5, "epo')

@@ -1,0 +1,83 @@
+"""Secrets in a user's own configuration files: found before Hydra writes anything.
+
+Hydra saves what it composes before the first line of a job runs, for each job of a sweep anew. So
+the files are looked at, not what was composed of them: every one in the folders that the command
+line adds, whether or not this run uses it.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hydra._internal.utils import get_args_parser  # the one place that knows Hydra's own options
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
+
+from skillopt_exp.guard import guard_process
+from skillopt_exp.redaction import guard_variables, refusal, secret_keys
+
+_SEARCH_PATH = "hydra.searchpath"
+
+
+def refuse_secret_files(arguments: Sequence[str]) -> None:
+    """Look through the configuration files of the folders that ``arguments`` name.
+
+    Raises:
+        UsageError: a file holds what looks like a key; names the file and the place in it.
+    """
+    options, _ = get_args_parser().parse_known_args(list(arguments))
+    waiting = [_folder(given) for given in (options.config_dir, options.config_path) if given is not None]
+    for override in options.overrides:
+        name, _, value = override.lstrip("+").partition("=")
+        if name == _SEARCH_PATH:
+            waiting += [_folder(entry.strip(" \"'")) for entry in value.strip("\"'[] ").split(",")]
+    seen: set[Path] = set()
+    while waiting:
+        folder = waiting.pop()
+        if folder not in seen:
+            seen.add(folder)
+            for file in sorted(folder.rglob("*.yaml")):
+                waiting += _further_folders(file)
+
+
+def check_composed(composed: DictConfig) -> None:
+    """The last barrier, for files that no folder shows; also tells the redactor where keys are.
+
+    Raises:
+        UsageError: a value looks like a key; names it.
+    """
+    guard_process()  # a launcher may have started this process, and not the command line
+    plain = OmegaConf.to_container(composed, resolve=False, throw_on_missing=False, enum_to_str=True)
+    guard_variables(_key_variables(plain))
+    for where in secret_keys(plain):
+        raise refusal(where)
+
+
+def _further_folders(file: Path) -> list[Path]:
+    """The folders that ``file`` itself adds to Hydra's search path, if it holds no secret."""
+    try:
+        tree: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
+    except (OSError, UnicodeDecodeError, YAMLError, OmegaConfBaseException):
+        return []  # Hydra says what is wrong with it, should it be used
+    for where in secret_keys(tree):
+        raise refusal(f"{where} in {file}")
+    hydra = tree.get("hydra") if isinstance(tree, dict) else None
+    entries = hydra.get("searchpath") if isinstance(hydra, dict) else None
+    return [_folder(str(entry)) for entry in entries] if isinstance(entries, list) else []
+
+
+def _folder(given: str) -> Path:
+    return Path(given.removeprefix("file://")).absolute()
+
+
+def _key_variables(tree: object) -> Iterator[str]:
+    """The values of all keys that name a variable with a key in it."""
+    if isinstance(tree, dict):
+        for name, child in tree.items():
+            if isinstance(child, str) and str(name).endswith("api_key_env"):
+                yield child
+            yield from _key_variables(child)
+    elif isinstance(tree, list):
+        for child in tree:
+            yield from _key_variables(child)
