@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from skillopt_exp.batching import Batch, batches
+from skillopt_exp.errors import ProviderError
 from skillopt_exp.flow import both, ordered, reduced
 from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.records import (
@@ -36,6 +37,9 @@ from skillopt_exp.stages.rollout import rollout
 from skillopt_exp.stages.select import select
 from skillopt_exp.tasks.base import Task
 from skillopt_exp.watch import Watcher
+
+MOST_UNREADABLE_STEPS = 5
+"""Steps in a row without one readable optimizer reply, after which going on would only cost money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,17 @@ class Trainer:
     async def train(self, seed_skill: Skill, progress: Progress | None = None) -> TrainState:
         """The state after the last step, from ``seed_skill`` on, or from where an earlier process ended."""
         state = await self.begin(seed_skill) if progress is None else self.resume(progress)
+        unreadable_steps = 0
         for batch in self.plan()[state.step :]:
             trace = await self.step(state, batch)
             self.watcher.step(trace)
             state = trace.state
+            unreadable_steps = unreadable_steps + 1 if trace.unreadable else 0
+            if unreadable_steps == MOST_UNREADABLE_STEPS:
+                raise ProviderError(
+                    f"no reply of the optimizer model could be read in {unreadable_steps} steps in a row; the "
+                    f"last one: {trace.selected.dropped[-1]}. Try another model: model.optimizer.name=..."
+                )
         return state
 
     async def begin(self, seed_skill: Skill) -> TrainState:

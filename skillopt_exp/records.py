@@ -331,6 +331,11 @@ class StepTrace:
     state: TrainState
 
     @property
+    def unreadable(self) -> bool:
+        """Whether the optimizer was asked and not one of its replies could be read."""
+        return bool(self.selected.replies) and set(self.selected.replies) == {ParsePath.failed}
+
+    @property
     def record(self) -> StepRecord:
         """The step in one line."""
         state, scores = self.state, [rollout.score for rollout in self.rollouts]

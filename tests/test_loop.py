@@ -4,6 +4,7 @@ from collections.abc import Sequence
 import pytest
 from scripted import Answer, EchoTask, ScriptedChat, append, items, patch_reply
 
+from skillopt_exp.errors import ProviderError
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.loop import Settings, Trainer
 from skillopt_exp.records import Message, Metric, Outcome, Rejection, Skill, Splits, StepTrace
@@ -121,6 +122,13 @@ async def test_no_patches_mean_an_unchanged_skill() -> None:
     assert state.current.skill.body == "seed"
     assert {trace.verdict.outcome for trace in listener.traces} == {Outcome.unchanged}
     assert all(trace.record.parse_paths == {"failed": trace.record.num_patches} for trace in listener.traces)
+
+
+async def test_five_steps_of_unreadable_replies_end_the_run_with_the_reason() -> None:
+    trainer, listener = make(always("I have no idea."), batch_size=1, target=lambda messages, stage: "no")
+    with pytest.raises(ProviderError, match=r"5 steps in a row.*model\.optimizer\.name"):
+        await trainer.train(Skill())
+    assert len(listener.traces) == 5
 
 
 async def test_an_unreadable_reply_is_asked_for_once_more_with_the_reason() -> None:

@@ -107,6 +107,15 @@ class RunFolder:
         finally:
             lock.release()
 
+    @property
+    def in_use(self) -> bool:
+        """Whether a process is at work on the run now."""
+        try:
+            with self.lock():
+                return False
+        except UsageError:
+            return True
+
     @staticmethod
     def is_run(path: Path) -> bool:
         """Whether a run was started in ``path``."""

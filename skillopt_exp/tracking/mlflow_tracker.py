@@ -17,6 +17,7 @@ from skillopt_exp.tracking.metrics import baseline_metrics, step_metrics
 from skillopt_exp.tracking.names import TAG_LIMIT
 from skillopt_exp.tracking.session import RunSession, TrackedRun, tracked_run
 from skillopt_exp.tracking.source import git_commit
+from skillopt_exp.tracking.stale import mark_stale
 from skillopt_exp.tracking.store import Store, connect, experiment, resolve, unusable
 from skillopt_exp.watch import Opening, Watcher
 
@@ -74,6 +75,7 @@ class MlflowTracker(Watcher):
                 run = client.create_run(experiment_id, run_name=opening.folder.name)
             self._session = RunSession(client, self._tracked(run), opening.folder)
             self._session.describe(opening, run, self._tags(opening))
+            mark_stale(client, run.info.experiment_id, self._base)
         except (MlflowException, OSError) as error:
             raise unusable(self._store, error) from error
 
