@@ -75,7 +75,7 @@ class MlflowTracker(Watcher):
                 run = client.create_run(experiment_id, run_name=opening.folder.name)
             self._session = RunSession(client, self._tracked(run), opening.folder)
             self._session.describe(opening, run, self._tags(opening))
-            mark_stale(client, run.info.experiment_id, self._base)
+            mark_stale(client, run.info.experiment_id, self._base, own=run.info.run_id)
         except (MlflowException, OSError) as error:
             raise unusable(self._store, error) from error
 

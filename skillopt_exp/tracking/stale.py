@@ -11,14 +11,18 @@ if TYPE_CHECKING:
 _MOST = 1000
 
 
-def mark_stale(client: "MlflowClient", experiment_id: str, base: Path) -> tuple[str, ...]:
+def mark_stale(client: "MlflowClient", experiment_id: str, base: Path, *, own: str = "") -> tuple[str, ...]:
     """End (KILLED, with the tag ``cause``) the running runs of the experiment whose folder nobody holds.
+
+    ``own`` is the id of the caller's run, which is left alone.
 
     Only folders that are found from ``base`` are judged: another host's run may well be alive.
     Returns the ids of the runs that were marked. Resuming such a run makes it RUNNING again.
     """
     marked = []
     for run in client.search_runs([experiment_id], "attributes.status = 'RUNNING'", max_results=_MOST):
+        if run.info.run_id == own:
+            continue
         folder = base / run.data.tags.get("run_folder", "")
         if "run_folder" in run.data.tags and RunFolder.is_run(folder) and not RunFolder.open(folder).in_use:
             client.set_tag(
