@@ -76,10 +76,11 @@ def derive(table: RuleTable, num_train: int) -> Derived:
         batch_reason = f"rule {table.name}: a tenth of the train split under {end} items"
     else:
         low, high = band.batch_size
-        batch_size = min(max(round_half_up(num_train / band.middle_steps), low), high)
+        fitting = round_half_up(num_train / band.middle_steps)
+        batch_size = min(max(fitting, low), high)
         batch_reason = f"rule {table.name}: {span} items in about {band.middle_steps:g} steps an epoch"
-        if batch_size in (low, high):
-            batch_reason += f", between {low} and {high}"
+        if fitting != batch_size:
+            batch_reason = f"rule {table.name}: {span} items, at {'least' if fitting < low else 'most'} {batch_size}"
     first, last = band.learning_rate
     position = min(1.0, (num_train - band.at_least) / (end - band.at_least))
     learning_rate = round_half_up(first + (last - first) * position)

@@ -57,6 +57,18 @@ def test_the_schedule_never_ends_above_where_it_starts(num_train: int) -> None:
     assert 1 <= rules.default_min_learning_rate(rate) <= rate
 
 
+@pytest.mark.parametrize(
+    ("num_train", "reason"),
+    [
+        (240, "rule seed: 200-499 items, at least 20"),
+        (1999, "rule seed: 500-1999 items, at most 100"),
+        (199, "rule seed: a tenth of the train split under 200 items"),
+    ],
+)
+def test_a_bound_of_the_row_is_named_where_it_decides(num_train: int, reason: str) -> None:
+    assert rules.derive(TABLE, num_train).batch_size_reason == reason
+
+
 def test_an_empty_train_split_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         rules.derive(TABLE, 0)
