@@ -8,6 +8,7 @@ from skillopt_exp.config import Config
 from skillopt_exp.errors import UsageError
 from skillopt_exp.loop import Settings
 from skillopt_exp.records import Role, Split
+from skillopt_exp.stages.gate import GateSettings
 from skillopt_exp.watch import Origin
 
 
@@ -58,7 +59,7 @@ def decide(config: Config, sizes: Mapping[Split, int]) -> Decision:
         merge_batch_size=config.gradient.merge_batch_size,
         failure_only=config.gradient.failure_only,
         trajectory_chars=config.gradient.trajectory_chars,
-        metric=config.gate.metric,
+        gate=GateSettings(metric=config.gate.metric),
     )
     origins = (
         _origin("train.batch_size", config.train.batch_size, derived.batch_size, derived.batch_size_reason),

@@ -14,7 +14,6 @@ from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.records import (
     EditResult,
     Item,
-    Metric,
     Outcome,
     Patch,
     Progress,
@@ -31,7 +30,7 @@ from skillopt_exp.records import (
 from skillopt_exp.schedule import Scheduler, edit_budget
 from skillopt_exp.skill import apply_edits
 from skillopt_exp.stages.aggregate import aggregate
-from skillopt_exp.stages.gate import gate
+from skillopt_exp.stages.gate import GateSettings, gate
 from skillopt_exp.stages.reflect import Brief, minibatches, reflect
 from skillopt_exp.stages.rollout import rollout
 from skillopt_exp.stages.select import select
@@ -56,7 +55,7 @@ class Settings:
     merge_batch_size: int
     failure_only: bool
     trajectory_chars: int
-    metric: Metric
+    gate: GateSettings
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,8 @@ class Trainer:
             unreadable_steps = unreadable_steps + 1 if trace.unreadable else 0
             if unreadable_steps == MOST_UNREADABLE_STEPS:
                 raise ProviderError(
-                    f"no reply of the optimizer model could be read in {unreadable_steps} steps in a row; the "
-                    f"last one: {trace.selected.dropped[-1]}. Try another model: model.optimizer.name=..."
+                    f"no reply of the optimizer model could be read in {unreadable_steps} steps in a row; "
+                    f"the last one: {trace.selected.dropped[-1]}. Try another model: model.optimizer.name=..."
                 )
         return state
 
@@ -121,7 +120,7 @@ class Trainer:
         selected = await select(self.optimizer, skill, merged, budget)
         edited, edits = apply_edits(skill, selected.edits)
         candidate, selection = await self.score(edited, step=batch.step)
-        verdict = gate(candidate, state.current, self.settings.metric)
+        verdict = gate(candidate, state.current, self.settings.gate)
 
         return StepTrace(
             epoch=batch.epoch,

@@ -80,7 +80,8 @@ def derive(table: RuleTable, num_train: int) -> Derived:
         batch_size = min(max(fitting, low), high)
         batch_reason = f"rule {table.name}: {span} items in about {band.middle_steps:g} steps an epoch"
         if fitting != batch_size:
-            batch_reason = f"rule {table.name}: {span} items, at {'least' if fitting < low else 'most'} {batch_size}"
+            bound = "least" if fitting < low else "most"
+            batch_reason = f"rule {table.name}: {span} items, at {bound} {batch_size}"
     first, last = band.learning_rate
     position = min(1.0, (num_train - band.at_least) / (end - band.at_least))
     learning_rate = round_half_up(first + (last - first) * position)

@@ -9,6 +9,7 @@ from skillopt_exp.llm.base import Stage
 from skillopt_exp.loop import Settings, Trainer
 from skillopt_exp.records import Message, Metric, Outcome, Rejection, Skill, Splits, StepTrace
 from skillopt_exp.schedule import Scheduler
+from skillopt_exp.stages.gate import GateSettings
 from skillopt_exp.watch import Watcher
 
 USEFUL, USELESS, HARMFUL = "- Say yes.", "- Be careful.", "- Say no."
@@ -49,7 +50,7 @@ def make(optimizer: Answer, target: Answer = obedient, **changes: object) -> tup
         "merge_batch_size": 4,
         "failure_only": True,
         "trajectory_chars": 1000,
-        "metric": Metric.hard,
+        "gate": GateSettings(Metric.hard),
     } | changes
     listener = Listener()
     trainer = Trainer(
