@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from skillopt_exp import commands
 from skillopt_exp.errors import InterruptedRun, SkillOptError
+from skillopt_exp.guard import guard_process
 from skillopt_exp.redaction import redact, refuse_secrets
 
 
@@ -16,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console that cannot print an arrow is no reason to die
+    guard_process()
     try:
         refuse_secrets(arguments)
         return commands.run(arguments)

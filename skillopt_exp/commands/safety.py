@@ -1,10 +1,11 @@
 """Secrets in a user's own configuration files: found before Hydra writes anything.
 
 Hydra saves what it composes before the first line of a job runs, for each job of a sweep anew. So
-the files are looked at, not what was composed of them: every one in the folders that the command
-line adds, whether or not this run uses it.
+the files are looked at, not what was composed of them: every one on Hydra's search path, whether or
+not this run uses it.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
+from skillopt_exp.config.locate import conf_dir
 from skillopt_exp.guard import guard_process
 from skillopt_exp.redaction import guard_variables, refusal, secret_keys
 
@@ -21,13 +23,14 @@ _SEARCH_PATH = "hydra.searchpath"
 
 
 def refuse_secret_files(arguments: Sequence[str]) -> None:
-    """Look through the configuration files of the folders that ``arguments`` name.
+    """Look through the configuration files that come along, and those of the folders that ``arguments`` name.
 
     Raises:
         UsageError: a file holds what looks like a key; names the file and the place in it.
     """
     options, _ = get_args_parser().parse_known_args(list(arguments))
-    waiting = [_folder(given) for given in (options.config_dir, options.config_path) if given is not None]
+    added = (options.config_dir, options.config_path)
+    waiting = [conf_dir(), *(_folder(given) for given in added if given is not None)]
     for override in options.overrides:
         name, _, value = override.lstrip("+").partition("=")
         if name == _SEARCH_PATH:
@@ -37,7 +40,7 @@ def refuse_secret_files(arguments: Sequence[str]) -> None:
         folder = waiting.pop()
         if folder not in seen:
             seen.add(folder)
-            for file in sorted(folder.rglob("*.yaml")):
+            for file in _files(folder):
                 waiting += _further_folders(file)
 
 
@@ -52,6 +55,13 @@ def check_composed(composed: DictConfig) -> None:
     guard_variables(_key_variables(plain))
     for where in secret_keys(plain):
         raise refusal(where)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The configuration files under ``folder``; hidden folders (environments, past runs) hold none."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(parent, name) for name in sorted(files) if name.endswith(".yaml"))
 
 
 def _further_folders(file: Path) -> list[Path]:
