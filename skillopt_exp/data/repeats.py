@@ -34,7 +34,7 @@ def without_repeats(found: Sequence[Sourced]) -> tuple[tuple[Sourced, ...], tupl
             f"{later.item.id!r} at {known.where} and {later.where}" for known, later in clashes[:MOST_NAMED]
         )
         raise DataError(
-            f"{len(clashes)} ids stand at more than one record: {listed}. Make them unique, or set "
+            f"ids that stand at more than one record ({len(clashes)}): {listed}. Make them unique, or set "
             "dataset.fields.id=null to make ids from content"
         )
     warnings = []
