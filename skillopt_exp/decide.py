@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from skillopt_exp import rules
+from skillopt_exp import outlook, prompts, rules
 from skillopt_exp.config import Config
+from skillopt_exp.epoch import EpochSettings
 from skillopt_exp.errors import UsageError
 from skillopt_exp.loop import Settings
 from skillopt_exp.records import Role, Split
@@ -26,11 +28,13 @@ class Decision:
         return tuple((origin.key, int(origin.value)) for origin in self.origins)
 
 
-def decide(config: Config, sizes: Mapping[Split, int]) -> Decision:
+def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = None) -> Decision:
     """Fill what the configuration leaves to the rule; a value that the user gives always wins.
 
+    Relative paths start from ``base``, or from the working directory.
+
     Raises:
-        UsageError: values that cannot go together.
+        UsageError: values that cannot go together, or prompt templates that cannot be used.
     """
     num_train = sizes[Split.train]
     derived = rules.derive(config.rule.table(), num_train)
@@ -48,6 +52,9 @@ def decide(config: Config, sizes: Mapping[Split, int]) -> Decision:
             f"optimizer.min_learning_rate is {min_learning_rate}, above the learning rate {learning_rate}; "
             f"give at most {learning_rate}, or null for {default_min}"
         )
+    gate = _gate(
+        config, rules.steps_per_epoch(num_train, batch_size * config.train.accumulation), sizes[Split.val]
+    )
     settings = Settings(
         num_epochs=config.train.num_epochs,
         batch_size=batch_size,
@@ -59,7 +66,18 @@ def decide(config: Config, sizes: Mapping[Split, int]) -> Decision:
         merge_batch_size=config.gradient.merge_batch_size,
         failure_only=config.gradient.failure_only,
         trajectory_chars=config.gradient.trajectory_chars,
-        gate=GateSettings(metric=config.gate.metric),
+        accumulation=config.train.accumulation,
+        rate_control=config.optimizer.lr_control_mode,
+        epoch_end=EpochSettings(
+            slow_update=config.optimizer.use_slow_update,
+            meta_skill=config.optimizer.use_meta_skill,
+            samples=config.optimizer.slow_update_samples,
+            pair_policy=config.optimizer.longitudinal_pair_policy,
+            gated=config.optimizer.slow_update_gate_with_selection,
+        ),
+        max_skill_tokens=config.optimizer.max_skill_tokens,
+        prompts=prompts.load(_folder(config.optimizer.prompts_dir, base)),
+        gate=gate,
     )
     origins = (
         _origin("train.batch_size", config.train.batch_size, derived.batch_size, derived.batch_size_reason),
@@ -79,12 +97,29 @@ def decide(config: Config, sizes: Mapping[Split, int]) -> Decision:
     names = {Role.target: config.model.target.name, Role.optimizer: config.model.optimizer.name}
     warnings = (
         *rules.size_warnings(sizes),
+        *outlook.gate_warnings(gate, sizes[Split.val]),
         *rules.choice_warnings(
             derived, num_train=num_train, batch_size=batch_size, num_epochs=config.train.num_epochs
         ),
         *rules.model_warnings(names),
     )
     return Decision(settings, origins, warnings)
+
+
+def _folder(path: str | None, base: Path | None) -> Path | None:
+    return None if path is None else (base or Path()) / Path(path).expanduser()
+
+
+def _gate(config: Config, steps_per_epoch: int, num_val: int) -> GateSettings:
+    """The gate, which is asked about each step, and about guidance when an epoch but the first ends."""
+    num_epochs, optimizer = config.train.num_epochs, config.optimizer
+    num_comparisons = num_epochs * steps_per_epoch
+    if optimizer.use_slow_update and optimizer.slow_update_gate_with_selection:
+        num_comparisons += max(0, num_epochs - 1)
+    settings = GateSettings(config.gate.metric, config.gate.criterion(num_comparisons), config.train.seed)
+    if num_comparisons > 0:
+        outlook.refuse_hopeless(settings, num_val)
+    return settings
 
 
 def _chosen(given: int | None, derived: int) -> int:

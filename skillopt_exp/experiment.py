@@ -4,6 +4,8 @@
 """
 
 import asyncio
+import hashlib
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +24,12 @@ from skillopt_exp.errors import (
     ProviderError,
     UsageError,
 )
+from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.base import Stage
+from skillopt_exp.llm.budget import loosely_held, unenforceable
 from skillopt_exp.llm.connect import Models, by_role
 from skillopt_exp.llm.endpoint import locate
+from skillopt_exp.llm.ledger import Ledger
 from skillopt_exp.loop import Trainer
 from skillopt_exp.records import Progress, Skill, Split, Splits, Summary, Usage
 from skillopt_exp.rules import steps_per_epoch
@@ -67,6 +72,7 @@ def prepare(config: Config, *, base: Path) -> Experiment:
     Raises:
         UsageError: a key that is missing from the environment, or values that cannot go together.
         DataError: items that are missing or wrong. Where keys are missing too, one message says all.
+        BudgetError: a cap on money that cannot be held with these models.
     """
     missing = llm.missing_keys(config.model)
     try:
@@ -79,6 +85,9 @@ def prepare(config: Config, *, base: Path) -> Experiment:
         raise UsageError("\n       ".join(missing))
     for role, settings in by_role(config.model).items():
         locate(role, settings)
+    unheld = unenforceable(config.model, config.budget)
+    if unheld:
+        raise BudgetError("\n       ".join(unheld))
     splits = limited(loaded.splits, val=config.evaluation.val_limit, test=config.evaluation.test_limit)
     task = tasks.build(config.dataset)
     remarks = task.validate(splits)
@@ -87,8 +96,8 @@ def prepare(config: Config, *, base: Path) -> Experiment:
         loaded=loaded,
         splits=splits,
         task=task,
-        decision=decide(config, sizes_of(splits)),
-        warnings=loaded.warnings + remarks,
+        decision=decide(config, sizes_of(splits), base=base),
+        warnings=loaded.warnings + remarks + loosely_held(config.model, config.budget),
         seed_skill=read_skill(config.train.skill_init, base=base),
     )
 
@@ -108,12 +117,15 @@ def opening_of(
         simulated=experiment.simulated,
         sizes=experiment.sizes,
         num_epochs=settings.num_epochs,
-        steps_per_epoch=steps_per_epoch(len(experiment.splits.train), settings.batch_size),
+        steps_per_epoch=steps_per_epoch(
+            len(experiment.splits.train), settings.batch_size * settings.accumulation
+        ),
         config_yaml=resolved.text,
         params=resolved.flat,
         manifest_json=experiment.loaded.manifest.to_json(),
         origins=experiment.decision.origins,
         warnings=experiment.warnings + experiment.decision.warnings,
+        gate=str(settings.gate),
     )
 
 
@@ -122,20 +134,33 @@ Watching = Callable[[Models], Sequence[Watcher]]
 
 
 def run(
-    experiment: Experiment, opening: Opening, watching: Watching, progress: Progress | None = None
+    experiment: Experiment,
+    opening: Opening,
+    watching: Watching,
+    progress: Progress | None = None,
+    *,
+    answers: Answers | None = None,
+    ledger: Ledger | None = None,
 ) -> Summary:
     """Train, test, summarise. Whatever ends the run early, its watchers are told with what is known.
+
+    ``answers`` keeps what is paid for, ``ledger`` writes it down; see ``llm.connect``.
 
     Raises:
         ProviderError: the provider refused, or not one optimizer reply of the whole run could be read.
         OutageError: the provider did not answer.
         InterruptedRun: Ctrl-C or SIGTERM.
     """
-    return asyncio.run(_run(experiment, opening, watching, progress))
+    return asyncio.run(_run(experiment, opening, watching, progress, answers, ledger))
 
 
 async def _run(
-    experiment: Experiment, opening: Opening, watching: Watching, progress: Progress | None
+    experiment: Experiment,
+    opening: Opening,
+    watching: Watching,
+    progress: Progress | None,
+    answers: Answers | None,
+    ledger: Ledger | None,
 ) -> Summary:
     transport = simulation.transport(experiment.loaded.knowledge) if experiment.simulated else None
     analysts = asyncio.Semaphore(experiment.config.gradient.analyst_workers)
@@ -145,7 +170,16 @@ async def _run(
     usage: Callable[[], dict[str, Usage]] = dict
     try:
         with stop_in_good_order():
-            async with llm.connect(experiment.config.model, transport=transport, caps=caps) as models:
+            async with llm.connect(
+                experiment.config.model,
+                transport=transport,
+                caps=caps,
+                answers=answers,
+                ledger=ledger,
+                budget=experiment.config.budget,
+                go_on=f"python -m skillopt_exp resume run={shlex.quote(str(opening.folder))}",
+                revisions=_revisions(experiment),
+            ) as models:
                 watcher, usage = Broadcast([tally, *watching(models)]), models.meter.by_stage
                 watcher.opened(opening)
                 await _train(experiment, models, watcher, progress)
@@ -163,6 +197,14 @@ async def _run(
         watcher.failed(error, tally.summary(_status_of(error), usage()))
         raise
     return summary
+
+
+def _revisions(experiment: Experiment) -> dict[Provider, str]:
+    """What the answers of the embedded models follow from besides the request: their source, the golds."""
+    if not experiment.simulated:
+        return {}
+    known = f"{simulation.revision()} {experiment.loaded.knowledge!r}"
+    return {Provider.simulated: hashlib.sha256(known.encode("utf-8", "surrogatepass")).hexdigest()}
 
 
 async def _train(experiment: Experiment, models: Models, watcher: Watcher, progress: Progress | None) -> None:

@@ -1,40 +1,46 @@
 """The algorithm: rollout, reflect, aggregate, select, update, gate; then the next batch.
 
-Read this file first. A step is a function of the state, its batch and the two models' replies; nothing
-is saved, printed or parsed here. Those who keep or show a run listen to its records (``watch.py``).
+Read this file first, then ``epoch.py`` for what ends an epoch. A step is a function of the state, its
+batch and the two models' replies; nothing is saved, printed or parsed here. Those who keep or show a run
+listen to its records (``watch.py``).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import cached_property
 
-from skillopt_exp.batching import Batch, batches
+from skillopt_exp.batching import Batch, batches, sample
+from skillopt_exp.epoch import NOTHING, EpochEnd, EpochSettings
 from skillopt_exp.errors import ProviderError
 from skillopt_exp.flow import both, ordered, reduced
+from skillopt_exp.judging import Judge
+from skillopt_exp.leak import LeakCheck
 from skillopt_exp.llm.base import Chat, Stage
+from skillopt_exp.prompts import BUILT_IN, Prompts
 from skillopt_exp.records import (
-    EditResult,
+    EpochTrace,
     Item,
-    Outcome,
+    Judged,
     Patch,
     Progress,
-    Remembered,
+    RateControl,
     Rollout,
-    ScoredSkill,
     Skill,
     Source,
     Splits,
     StepTrace,
     TrainState,
-    Verdict,
 )
 from skillopt_exp.schedule import Scheduler, edit_budget
 from skillopt_exp.skill import apply_edits
 from skillopt_exp.stages.aggregate import aggregate
-from skillopt_exp.stages.gate import GateSettings, gate
+from skillopt_exp.stages.gate import GateSettings
+from skillopt_exp.stages.rate import limited
 from skillopt_exp.stages.reflect import Brief, minibatches, reflect
 from skillopt_exp.stages.rollout import rollout
 from skillopt_exp.stages.select import select
 from skillopt_exp.tasks.base import Task
+from skillopt_exp.transitions import advance, after_epoch, waved_through
 from skillopt_exp.watch import Watcher
 
 MOST_UNREADABLE_STEPS = 5
@@ -56,6 +62,11 @@ class Settings:
     failure_only: bool
     trajectory_chars: int
     gate: GateSettings
+    accumulation: int = 1
+    rate_control: RateControl = RateControl.fixed
+    epoch_end: EpochSettings = NOTHING
+    max_skill_tokens: int | None = None
+    prompts: Prompts = BUILT_IN
 
 
 @dataclass(frozen=True)
@@ -68,8 +79,23 @@ class Trainer:
     optimizer: Chat
     settings: Settings
     watcher: Watcher
-    scored: dict[str, ScoredSkill] = field(default_factory=dict)
-    """Every skill scored on val so far, by digest: an equal one costs no calls."""
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Decides on candidates, and keeps what was scored."""
+
+        async def attempt(skill: Skill) -> tuple[Rollout, ...]:
+            return await self.rollouts(skill, self.splits.val, Stage.selection)
+
+        settings = self.settings
+        return Judge(
+            attempt=attempt,
+            optimizer=self.optimizer,
+            prompts=settings.prompts,
+            gate=settings.gate,
+            max_tokens=settings.max_skill_tokens,
+            leaks=LeakCheck(self.splits),
+        )
 
     async def train(self, seed_skill: Skill, progress: Progress | None = None) -> TrainState:
         """The state after the last step, from ``seed_skill`` on, or from where an earlier process ended."""
@@ -89,13 +115,15 @@ class Trainer:
 
     async def begin(self, seed_skill: Skill) -> TrainState:
         """The seed skill, scored on val, is the first current and the first best."""
-        seed, selection = await self.score(seed_skill, step=0)
+        seed, selection = await self.judge.score(seed_skill, step=0)
         self.watcher.baseline(seed, selection)
         return TrainState(step=0, current=seed, best=seed)
 
     def resume(self, progress: Progress) -> TrainState:
         """Where the earlier process ended, with all that it had scored."""
-        self.scored.update((scored.skill.digest, scored) for scored in progress.scored)
+        self.judge.scored.update(
+            (scored.skill.digest, scored) for scored in (*progress.scored, *progress.state.epoch_scored)
+        )
         self.watcher.resumed(progress)
         return progress.state
 
@@ -107,34 +135,59 @@ class Trainer:
                 batch_size=self.settings.batch_size,
                 num_epochs=self.settings.num_epochs,
                 seed=self.settings.seed,
+                accumulation=self.settings.accumulation,
             )
         )
 
     async def step(self, state: TrainState, batch: Batch) -> StepTrace:
         """One step: the six stages, and the state that follows from them."""
-        skill, budget = state.current.skill, self.budget(batch.step)
+        settings, skill, metric = self.settings, state.current.skill, self.settings.gate.metric
 
-        rollouts = await self.rollouts(skill, batch.items, Stage.rollout)
-        patches = await self.reflect(state, rollouts, budget)
+        rollouts, patches = await self.explore(state, batch)
         merged = await self.aggregate(skill, patches)
-        selected = await select(self.optimizer, skill, merged, budget)
+        limit, pool = await limited(
+            self.optimizer,
+            skill,
+            merged,
+            control=settings.rate_control,
+            scheduled=self.budget(batch.step),
+            prompts=settings.prompts,
+        )
+        selected = await select(self.optimizer, skill, pool, limit.edits, settings.prompts)
         edited, edits = apply_edits(skill, selected.edits)
-        candidate, selection = await self.score(edited, step=batch.step)
-        verdict = gate(candidate, state.current, self.settings.gate)
+        judged = await self.judge(edited, state.current, step=batch.step)
+        state = advance(state, batch.step, judged, patches, edits, metric)
 
+        epoch_end = None
+        if batch.last_of_epoch:
+            epoch_end = await self.end_epoch(state, batch) if batch.epoch > 1 else None
+            state = after_epoch(state, epoch_end, metric)
         return StepTrace(
             epoch=batch.epoch,
-            edit_budget=budget,
+            edit_budget=limit.edits,
             rollouts=rollouts,
             patches=patches,
             merged=merged,
             selected=selected,
             edits=edits,
-            candidate=candidate,
-            selection=selection,
-            verdict=verdict,
-            state=advance(state, batch, candidate, verdict, patches, edits),
+            candidate=judged.candidate,
+            selection=judged.selection,
+            verdict=judged.verdict,
+            state=state,
+            edit_budget_reason=limit.reason,
+            compaction=judged.compaction,
+            epoch_end=epoch_end,
         )
+
+    async def explore(self, state: TrainState, batch: Batch) -> tuple[tuple[Rollout, ...], tuple[Patch, ...]]:
+        """Each part of the batch attempted and reflected on, one after the other, under the same skill."""
+        rollouts: tuple[Rollout, ...] = ()
+        patches: tuple[Patch, ...] = ()
+        for part in batch.parts:
+            attempted = await self.rollouts(state.current.skill, part, Stage.rollout)
+            rollouts += attempted
+            patches += await self.reflect(state, attempted, self.budget(batch.step))
+        return rollouts, patches
 
     async def rollouts(self, skill: Skill, items: Sequence[Item], stage: Stage) -> tuple[Rollout, ...]:
         """One attempt at every item, in the order of ``items``."""
@@ -143,16 +196,24 @@ class Trainer:
     async def reflect(self, state: TrainState, rollouts: Sequence[Rollout], budget: int) -> tuple[Patch, ...]:
         """One patch a minibatch: those of failures, then those of successes."""
         settings = self.settings
-        brief = Brief(state.current.skill, state.step_buffer, budget, settings.trajectory_chars)
+        brief = Brief(
+            skill=state.current.skill,
+            memory=state.step_buffer,
+            edit_budget=budget if settings.rate_control is RateControl.fixed else None,
+            trajectory_chars=settings.trajectory_chars,
+            advice=state.meta_skill,
+        )
         cut = minibatches(rollouts, size=settings.minibatch_size, failure_only=settings.failure_only)
-        return await ordered(lambda minibatch: reflect(self.optimizer, brief, minibatch), cut)
+        return await ordered(
+            lambda minibatch: reflect(self.optimizer, brief, minibatch, settings.prompts), cut
+        )
 
     async def aggregate(self, skill: Skill, patches: Sequence[Patch]) -> Patch:
         """All patches as one: failures and successes apart and at once, then together, failures first."""
 
         async def merged(source: Source, group: Sequence[Patch]) -> tuple[Patch, ...]:
             async def merge(some: Sequence[Patch]) -> Patch:
-                return await aggregate(self.optimizer, skill, source, some)
+                return await aggregate(self.optimizer, skill, source, some, self.settings.prompts)
 
             return await reduced(group, self.settings.merge_batch_size, merge)
 
@@ -163,18 +224,27 @@ class Trainer:
         together = await merged(Source.mixed, failures + successes)
         return together[0] if together else Patch(())
 
-    async def score(self, skill: Skill, *, step: int) -> tuple[ScoredSkill, tuple[Rollout, ...]]:
-        """The skill on every val item, with the rollouts; none of them where its text was scored before."""
-        known = self.scored.get(skill.digest)
-        if known is not None:
-            return replace(known, skill=skill, step=step), ()
-        selection = await self.rollouts(skill, self.splits.val, Stage.selection)
-        scored = ScoredSkill(skill, tuple(rollout.score for rollout in selection), step)
-        self.scored[skill.digest] = scored
-        return scored, selection
+    async def end_epoch(self, state: TrainState, batch: Batch) -> EpochTrace | None:
+        """Slow update and meta skill; the guidance passes the gate like any edit, unless it need not."""
+        settings = self.settings
+
+        async def attempt(skill: Skill, items: Sequence[Item]) -> tuple[Rollout, ...]:
+            return await self.rollouts(skill, items, Stage.rollout)
+
+        async def judge(skill: Skill) -> Judged:
+            judged = await self.judge(skill, state.current, step=batch.step, epoch_end=True)
+            return judged if settings.epoch_end.gated else waved_through(judged)
+
+        end = EpochEnd(
+            self.optimizer, settings.prompts, settings.epoch_end, settings.trajectory_chars, attempt, judge
+        )
+        looked_at = sample(
+            self.splits.train, settings.epoch_end.samples, seed=settings.seed, epoch=batch.epoch
+        )
+        return await end(state, looked_at, last=batch.epoch == settings.num_epochs)
 
     def budget(self, step: int) -> int:
-        """The edits that ``step`` may apply."""
+        """The edits that ``step`` may apply by the schedule."""
         settings = self.settings
         return edit_budget(
             step,
@@ -199,28 +269,3 @@ class Trainer:
         for which, skill in named.items():
             self.watcher.tested(which, skill, results[skill.digest])
         return {which: results[skill.digest] for which, skill in named.items()}
-
-
-def advance(
-    state: TrainState,
-    batch: Batch,
-    candidate: ScoredSkill,
-    verdict: Verdict,
-    patches: Sequence[Patch],
-    edits: Sequence[EditResult],
-) -> TrainState:
-    """The state after a step. The step buffer is this epoch's: it ends with the epoch."""
-    accepted = verdict.outcome is Outcome.accepted
-    failures = [patch for patch in patches if patch.source is Source.failure]
-    remembered = Remembered(
-        step=batch.step,
-        failure_summaries=tuple(patch.failure_summary for patch in failures if patch.failure_summary),
-        rejected_edits=tuple(result.edit for result in edits if not (accepted and result.applied)),
-        outcome=verdict.outcome,
-    )
-    return TrainState(
-        step=batch.step,
-        current=candidate if accepted else state.current,
-        best=candidate if accepted else state.best,
-        step_buffer=() if batch.last_of_epoch else (*state.step_buffer, remembered),
-    )

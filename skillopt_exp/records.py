@@ -71,6 +71,8 @@ class Rejection(StrEnum):
     unknown_op = "unknown_op"
     bad_content = "bad_content"
     protected = "protected"
+    duplicate = "duplicate"
+    placeholders = "placeholders"
     no_change = "no_change"
 
 
@@ -81,6 +83,31 @@ class Outcome(StrEnum):
     rejected = "rejected"
     unchanged = "unchanged"
     inconclusive = "inconclusive"
+
+
+class RateControl(StrEnum):
+    """Who says how many edits a step may apply: the schedule, the optimizer, or nobody."""
+
+    fixed = "fixed"
+    autonomous = "autonomous"
+    none = "none"
+
+
+class Change(StrEnum):
+    """What became of an item from one epoch's skill to the next one's."""
+
+    improved = "improved"
+    regressed = "regressed"
+    still_failing = "still_failing"
+    still_solved = "still_solved"
+
+
+class PairPolicy(StrEnum):
+    """Which pairs of attempts the work at an epoch's end is shown."""
+
+    mixed = "mixed"
+    changed = "changed"
+    unchanged = "unchanged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +258,16 @@ class EditResult:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSkill:
-    """A skill with its score on every val item, in the split's order. ``step`` 0 is the seed."""
+    """A skill with its score on every val item, in the split's order. ``step`` 0 is the seed.
+
+    ``epoch_end`` tells the work at the end of an epoch from the edits of that epoch's last step. A
+    candidate that was refused before it met the target has no scores.
+    """
 
     skill: Skill
     scores: tuple[Score, ...]
     step: int
+    epoch_end: bool = False
 
     def mean(self, metric: Metric) -> float | None:
         """The mean over items, or None when there are none: the mean of nothing is not 0."""
@@ -246,12 +278,14 @@ class ScoredSkill:
 class Verdict:
     """The gate's decision on one candidate; the only source for log, MLflow, summary and report.
 
-    ``margin`` is the sum over val items of candidate minus current, in items.
+    ``margin`` is the sum over val items of candidate minus current, in items; ``detail`` says what was
+    found where a candidate was refused before it met the target.
     """
 
     outcome: Outcome
     by: str = ""
     margin: float = 0.0
+    detail: str = ""
 
     def __str__(self) -> str:
         return f"{self.outcome}(by: {self.by})" if self.by else str(self.outcome)
@@ -269,12 +303,137 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class TrainState:
-    """All that the next step depends on, besides configuration and data."""
+    """All that the next step depends on, besides configuration and data.
+
+    ``last_epoch`` is the skill that the last complete epoch ended with, ``meta_skill`` the optimizer's
+    advice to itself. ``epoch_scored`` are the candidates that ends of epochs have scored on val;
+    ``ungated`` says that guidance was written past the gate.
+    """
 
     step: int
     current: ScoredSkill
     best: ScoredSkill
     step_buffer: tuple[Remembered, ...] = ()
+    last_epoch: Skill | None = None
+    meta_skill: str = ""
+    epoch_scored: tuple[ScoredSkill, ...] = ()
+    ungated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EditLimit:
+    """How many edits a step may apply (None: no limit), in the optimizer's words where it decided."""
+
+    edits: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A candidate that was too long, sent back once. Sizes are in tokens, see ``skill.num_tokens``.
+
+    ``after`` is None where the reply could not be used; ``problem`` says why.
+    """
+
+    before: int
+    after: int | None
+    reply: ParsePath
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate with its val rollouts (none where its text was scored before) and its verdict."""
+
+    candidate: ScoredSkill
+    selection: tuple[Rollout, ...]
+    verdict: Verdict
+    compaction: Compaction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One train item under last epoch's skill and under this epoch's."""
+
+    before: Rollout
+    after: Rollout
+
+    @property
+    def change(self) -> Change:
+        if self.before.failed:
+            return Change.still_failing if self.after.failed else Change.improved
+        return Change.regressed if self.after.failed else Change.still_solved
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A text that the optimizer wrote at the end of an epoch; an empty one changes nothing."""
+
+    text: str = ""
+    reasoning: str = ""
+    replies: tuple[ParsePath, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """The end of an epoch, from the second on, as a part of the line of the epoch's last step.
+
+    ``pairs`` counts the sampled items by what became of them, ``pairs_shown`` those that the optimizer
+    saw. The fields from ``candidate_digest`` on are None where no guidance was written.
+    """
+
+    pairs: Mapping[str, int]
+    pairs_shown: int
+    parse_paths: Mapping[str, int]
+    guidance_chars: int
+    meta_skill_chars: int
+    candidate_digest: str | None
+    candidate_hard: float | None
+    candidate_soft: float | None
+    candidate_faults: Mapping[str, int]
+    outcome: Outcome | None
+    by: str
+    margin: float
+    detail: str
+    compaction: Compaction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EpochTrace:
+    """Everything that the end of an epoch made. ``slow_update`` and ``meta_skill`` are None when off,
+    ``judged`` where no guidance was written."""
+
+    pairs: tuple[Pair, ...]
+    shown: tuple[Pair, ...]
+    slow_update: Advice | None = None
+    meta_skill: Advice | None = None
+    judged: Judged | None = None
+
+    @property
+    def record(self) -> EpochRecord:
+        """The end of the epoch in one line."""
+        judged = self.judged
+        written = [advice for advice in (self.slow_update, self.meta_skill) if advice is not None]
+        verdict = Verdict(Outcome.unchanged) if judged is None else judged.verdict
+        return EpochRecord(
+            pairs=_count(pair.change for pair in self.pairs),
+            pairs_shown=len(self.shown),
+            parse_paths=_count(path for advice in written for path in advice.replies),
+            guidance_chars=len(self.slow_update.text) if self.slow_update is not None else 0,
+            meta_skill_chars=len(self.meta_skill.text) if self.meta_skill is not None else 0,
+            candidate_digest=None if judged is None else judged.candidate.skill.digest,
+            candidate_hard=None if judged is None else judged.candidate.mean(Metric.hard),
+            candidate_soft=None if judged is None else judged.candidate.mean(Metric.soft),
+            candidate_faults=_count(rollout.fault for rollout in judged.selection)
+            if judged is not None
+            else {},
+            outcome=None if judged is None else verdict.outcome,
+            by=verdict.by,
+            margin=verdict.margin,
+            detail=verdict.detail,
+            compaction=None if judged is None else judged.compaction,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +448,7 @@ class StepRecord:
     num_failures: int
     faults: Mapping[str, int]
     candidate_faults: Mapping[str, int]
-    edit_budget: int
+    edit_budget: int | None
     num_patches: int
     parse_paths: Mapping[str, int]
     edits_reflected: int
@@ -309,17 +468,23 @@ class StepRecord:
     outcome: Outcome
     by: str
     margin: float
+    detail: str = ""
+    edit_budget_reason: str = ""
+    compaction: Compaction | None = None
+    epoch_end: EpochRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StepTrace:
     """Everything that one step made, stage by stage, for those who keep or show it.
 
-    ``selection`` holds the candidate's val rollouts; none where its text had been scored before.
+    ``edit_budget`` None is no limit. ``selection`` holds the candidate's val rollouts; none where its
+    text had been scored before. ``epoch_end`` is what followed the last step of an epoch; ``state``
+    comes after that.
     """
 
     epoch: int
-    edit_budget: int
+    edit_budget: int | None
     rollouts: tuple[Rollout, ...]
     patches: tuple[Patch, ...]
     merged: Patch
@@ -329,6 +494,9 @@ class StepTrace:
     selection: tuple[Rollout, ...]
     verdict: Verdict
     state: TrainState
+    edit_budget_reason: str = ""
+    compaction: Compaction | None = None
+    epoch_end: EpochTrace | None = None
 
     @property
     def unreadable(self) -> bool:
@@ -368,6 +536,10 @@ class StepTrace:
             outcome=self.verdict.outcome,
             by=self.verdict.by,
             margin=self.verdict.margin,
+            detail=self.verdict.detail,
+            edit_budget_reason=self.edit_budget_reason,
+            compaction=self.compaction,
+            epoch_end=None if self.epoch_end is None else self.epoch_end.record,
         )
 
 
@@ -447,6 +619,7 @@ class Summary:
     outcomes: Mapping[str, int]
     seed_digest: str
     best_digest: str
+    gate: str = ""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -1,15 +1,51 @@
 """Applying edits to a skill, with a report of what became of each. Pure.
 
 An anchor must occur exactly once in the part that may be edited (the body). A missing anchor never
-means 'append at the end', an ambiguous one never means 'the first'.
+means 'append at the end', an ambiguous one never means 'the first'. Whoever writes a part of the skill,
+its text stays clean: Markdown and no JSON, no line twice, the placeholders of the seed and no others.
 """
 
+import json
+import math
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
 from skillopt_exp.records import Edit, EditResult, Rejection, Skill
 
 OPS = ("append", "insert_after", "replace", "delete")
+
+_BYTES_PER_TOKEN = 4
+# Not in LaTeX, where braces belong to what stands before them.
+_PLACEHOLDER = re.compile(r"(?<![\\\w}^{])\{\{?\s*[^\W\d]\w*\s*\}?\}")
+_FENCE = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
+_LIST_MARK = re.compile(r"^(?:[-*+]|\d+[.)]|#+)\s+")
+
+
+def num_tokens(text: str) -> int:
+    """The length of ``text`` in tokens, as a rule of thumb that needs no model: 4 bytes of UTF-8 each."""
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
+
+
+def with_body(skill: Skill, body: str) -> tuple[Skill, Rejection | None]:
+    """The skill with another body, or unchanged with the reason."""
+    if not body.strip() or _is_json(body):
+        return skill, Rejection.bad_content
+    return (
+        (skill, Rejection.protected)
+        if _names_a_part(body)
+        else _changed(skill, replace(skill, body=body.strip()))
+    )
+
+
+def with_guidance(skill: Skill, guidance: str) -> tuple[Skill, Rejection | None]:
+    """The skill with another guidance part, or unchanged with the reason."""
+    if _is_json(guidance):
+        return skill, Rejection.bad_content
+    if _names_a_part(guidance):
+        return skill, Rejection.protected
+    return _changed(skill, replace(skill, guidance=guidance.strip()))
 
 
 def apply_edits(skill: Skill, edits: Iterable[Edit]) -> tuple[Skill, tuple[EditResult, ...]]:
@@ -25,16 +61,16 @@ def apply_edit(skill: Skill, edit: Edit) -> tuple[Skill, Rejection | None]:
     """The skill after ``edit``, unchanged where the edit is rejected."""
     if edit.op not in OPS:
         return skill, Rejection.unknown_op
-    if edit.op != "delete" and not (edit.content and edit.content.strip()):
+    if edit.op != "delete" and (not (edit.content and edit.content.strip()) or _is_json(edit.content)):
         return skill, Rejection.bad_content
     if edit.content is not None and _names_a_part(edit.content):
         return skill, Rejection.protected
     if edit.op == "append":
-        return _changed(skill, _append(skill.body, edit.content or ""))
+        return _edited(skill, _append(skill.body, edit.content or ""))
     rejection = _anchor_problem(skill, edit.target)
     if rejection is not None:
         return skill, rejection
-    return _changed(skill, _at_anchor(skill.body, edit))
+    return _edited(skill, _at_anchor(skill.body, edit))
 
 
 def _anchor_problem(skill: Skill, anchor: str | None) -> Rejection | None:
@@ -94,6 +130,39 @@ def _names_a_part(content: str) -> bool:
     return Skill.GUIDANCE_START in content or Skill.GUIDANCE_END in content
 
 
-def _changed(skill: Skill, body: str) -> tuple[Skill, Rejection | None]:
-    edited = replace(skill, body=body.strip())
-    return (skill, Rejection.no_change) if edited.text == skill.text else (edited, None)
+def _is_json(text: str) -> bool:
+    """Whether the text is a JSON document, fenced or not, and no Markdown."""
+    fenced = _FENCE.fullmatch(text.strip())
+    try:
+        value = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict | list)
+
+
+def _edited(skill: Skill, body: str) -> tuple[Skill, Rejection | None]:
+    return _changed(skill, replace(skill, body=body.strip()))
+
+
+def _changed(before: Skill, after: Skill) -> tuple[Skill, Rejection | None]:
+    """``after``, or ``before`` with the reason why it may not become that."""
+    if after.text == before.text:
+        return before, Rejection.no_change
+    if _placeholders(after) != _placeholders(before):
+        return before, Rejection.placeholders
+    had, has = _lines(before), _lines(after)
+    if any(count > max(1, had[line]) for line, count in has.items()):
+        return before, Rejection.duplicate
+    return after, None
+
+
+def _placeholders(skill: Skill) -> frozenset[str]:
+    return frozenset("".join(found.split()) for found in _PLACEHOLDER.findall(skill.text))
+
+
+def _lines(skill: Skill) -> Counter[str]:
+    """How often each line occurs, list marks, case and spacing aside; lines without a word do not count."""
+    plain = (_LIST_MARK.sub("", line.strip()) for line in skill.text.splitlines())
+    folded = (" ".join(line.casefold().split()) for line in plain)
+    marks = ("```", Skill.GUIDANCE_START.casefold(), Skill.GUIDANCE_END.casefold())
+    return Counter(line for line in folded if any(map(str.isalnum, line)) and not line.startswith(marks))

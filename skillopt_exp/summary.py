@@ -41,6 +41,7 @@ class Tally(Watcher):
 
     def __post_init__(self) -> None:
         self.records: list[StepRecord] = []
+        self.ungated = False
         self.tests: dict[str, tuple[float, ...]] = {}
 
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
@@ -48,11 +49,11 @@ class Tally(Watcher):
 
     def resumed(self, progress: Progress) -> None:
         self.baseline_skill, self.best = progress.seed, progress.state.best
-        self.records = list(progress.records)
+        self.records, self.ungated = list(progress.records), progress.state.ungated
 
     def step(self, trace: StepTrace) -> None:
         self.records.append(trace.record)
-        self.best = trace.state.best
+        self.best, self.ungated = trace.state.best, trace.state.ungated
 
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         self.tests[which] = tuple(rollout.score.hard for rollout in rollouts)
@@ -95,6 +96,7 @@ class Tally(Watcher):
             outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
             seed_digest=baseline.skill.digest,
             best_digest=best.skill.digest,
+            gate=self.opening.gate,
             usage=usage,
             notes=self._notes(),
         )
@@ -138,6 +140,8 @@ class Tally(Watcher):
         notes = ["best_selection_hard is optimistic: the best skill was chosen on these items"]
         if self.opening.simulated:
             notes.append("simulated models: the numbers say nothing about real ones")
+        if self.ungated:
+            notes.append("the skill holds epoch-end guidance that the gate was not asked about")
         faults = sum(
             sum(record.faults.values()) + sum(record.candidate_faults.values()) for record in self.records
         )

@@ -11,6 +11,7 @@ from rich.text import Text
 from skillopt_exp import __version__
 from skillopt_exp.llm.meter import added
 from skillopt_exp.records import (
+    EpochRecord,
     Metric,
     Outcome,
     Progress,
@@ -21,6 +22,7 @@ from skillopt_exp.records import (
     StepTrace,
     Summary,
     Usage,
+    Verdict,
 )
 from skillopt_exp.tracking.session import TrackedRun
 from skillopt_exp.watch import Opening, Watcher
@@ -121,9 +123,21 @@ class Terminal(Watcher):
             _percent(record.best_hard),
             f"{record.edits_applied} of {record.edits_proposed}" if record.edits_proposed else "none",
         )
-        line = Text.assemble(columns, (str(verdict), _STYLES[verdict.outcome]))
-        self._console.print(line, highlight=False)
+        detail = f"  {verdict.detail}" if verdict.detail else ""
+        line = Text.assemble(columns, (str(verdict), _STYLES[verdict.outcome]), (detail, "dim"))
+        self._console.print(line, highlight=False, soft_wrap=True)
+        if trace.epoch_end is not None:
+            self._show_epoch_end(trace.epoch, trace.epoch_end.record)
         self._announce(record.step + 1)
+
+    def _show_epoch_end(self, epoch: int, end: EpochRecord) -> None:
+        """What the guidance and the advice of an epoch's end came to."""
+        pairs = ", ".join(f"{count} {change}" for change, count in end.pairs.items())
+        line = Text(f"{'':>7}  {epoch:>5}  end of epoch: {pairs}", "dim")
+        if end.outcome is not None:
+            verdict = str(Verdict(end.outcome, end.by))
+            line.append(f"; guidance {_percent(end.candidate_hard)} ").append(verdict, _STYLES[end.outcome])
+        self._console.print(line, highlight=False, soft_wrap=True)
 
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         self._live.stop()
@@ -193,7 +207,8 @@ def spent(usage: Mapping[str, Usage]) -> str:
     """Calls, tokens and money in one line; what a provider did not say is unknown, not zero."""
     total = added(usage.values())
     text = f"{total.calls:,} calls, {_count(total.input_tokens)} tokens in, {_count(total.output_tokens)} out"
-    return f"{text}, {'cost unknown' if total.cost_usd is None else f'${total.cost_usd:,.2f}'}"
+    text += ", cost unknown" if total.cost_usd is None else f", ${total.cost_usd:,.2f}"
+    return f"{text}; {total.reused:,} answers reused from the store" if total.reused else text
 
 
 def _count(tokens: int | None) -> str:

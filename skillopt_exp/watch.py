@@ -41,6 +41,8 @@ class Opening:
     """The split manifest: ids and hashes of every split."""
     origins: tuple[Origin, ...]
     warnings: tuple[str, ...]
+    gate: str = ""
+    """What the gate lets through, in words."""
 
     @property
     def total_steps(self) -> int:

@@ -26,9 +26,9 @@ def history(folder: Path) -> list[dict[str, Any]]:
 
 
 def all_files(folder: Path) -> dict[str, bytes]:
-    """Everything that a run left, by relative path."""
+    """Everything that a run left in its folder, by relative path (the store of answers is not the run's)."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and ".skillopt" not in path.parts
     }

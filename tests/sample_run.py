@@ -5,15 +5,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillopt_exp.records import (
+    Advice,
     Edit,
     EditResult,
+    EpochTrace,
     Evidence,
     Fault,
     Interval,
     Item,
+    Judged,
     Message,
     Metric,
     Outcome,
+    Pair,
     ParsePath,
     Patch,
     Rejection,
@@ -30,9 +34,11 @@ from skillopt_exp.records import (
     Usage,
     Verdict,
 )
+from skillopt_exp.transitions import after_epoch
 from skillopt_exp.watch import Opening, Origin, Watcher
 
 VAL_ITEMS = 4
+EPOCH_ENDS_AFTER = 3
 
 
 def rollouts(prefix: str, hards: Sequence[float]) -> tuple[Rollout, ...]:
@@ -64,6 +70,26 @@ def seed() -> ScoredSkill:
     return scored(Skill(), 0, 0)
 
 
+def epoch_end(state: TrainState) -> EpochTrace:
+    """Guidance that changes the text and is rejected, and advice; one item of two was shown."""
+    skill = replace(state.current.skill, guidance="Mind the gap.")
+    pairs = tuple(map(Pair, rollouts("train", [0.0, 1.0]), rollouts("train", [1.0, 1.0])))
+    candidate = replace(scored(skill, 0, state.step), epoch_end=True)
+    return EpochTrace(
+        pairs=pairs,
+        shown=pairs[:1],
+        slow_update=Advice("Mind the gap.", "seen twice", (ParsePath.strict,)),
+        meta_skill=Advice("Look at ünits.", "", (ParsePath.repaired,), ("one",)),
+        judged=Judged(candidate, selection(0), Verdict(Outcome.rejected, "score", -1.0)),
+    )
+
+
+def ending_an_epoch(trace: StepTrace) -> StepTrace:
+    """The same step as the last of its epoch."""
+    end = epoch_end(trace.state)
+    return replace(trace, epoch_end=end, state=after_epoch(trace.state, end, Metric.hard))
+
+
 def next_trace(state: TrainState, outcome: Outcome) -> StepTrace:
     """The step after ``state``; an accepted candidate solves one val item more."""
     step = state.step + 1
@@ -92,7 +118,8 @@ def next_trace(state: TrainState, outcome: Outcome) -> StepTrace:
         candidate=candidate,
         selection=chosen,
         verdict=Verdict(outcome, "score" if outcome is Outcome.rejected else "", float(accepted)),
-        state=TrainState(
+        state=replace(
+            state,
             step=step,
             current=candidate if accepted else state.current,
             best=candidate if accepted else state.best,
@@ -104,8 +131,9 @@ def next_trace(state: TrainState, outcome: Outcome) -> StepTrace:
 def traces(*outcomes: Outcome) -> tuple[StepTrace, ...]:
     """One step after the other, from the seed on."""
     state, made = TrainState(0, seed(), seed()), []
-    for outcome in outcomes:
-        made.append(next_trace(state, outcome))
+    for number, outcome in enumerate(outcomes, 1):
+        trace = next_trace(state, outcome)
+        made.append(ending_an_epoch(trace) if number == EPOCH_ENDS_AFTER else trace)
         state = made[-1].state
     return tuple(made)
 

@@ -49,7 +49,7 @@ from skillopt_exp.tasks.scoring import score
 DOCS = ROOT / "docs"
 SHARED = ROOT.parent / "shared" / "data"
 
-FREE = (("plan",), ("rule",))
+FREE = (("gate-selftest",), ("plan",), ("rule",))
 """Verbs that ask no model, whatever the configuration says."""
 WHOLE_DEMO = ("dataset.limit=", "--cfg")
 """Beginnings of arguments that keep a command on the bundled data short."""

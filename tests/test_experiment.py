@@ -7,9 +7,10 @@ import pytest
 from running import all_files, run
 
 from skillopt_exp.config.root import schema_keys
+from skillopt_exp.prompts import BUILT_IN
 from skillopt_exp.records import Evidence
 
-ABOUT_THE_PROCESS = {"run.json", "mlflow.json"}
+ABOUT_THE_PROCESS = {"run.json", "mlflow.json", "calls.jsonl"}
 
 
 def test_the_demo_gains_over_twenty_points_with_accepted_and_rejected_steps(tmp_path: Path) -> None:
@@ -93,6 +94,7 @@ SWITCHES = {
     "evaluation.test_limit": ("evaluation.test_limit=5", "test/baseline.jsonl"),
     "evaluation.val_limit": ("evaluation.val_limit=5", "baseline/selection.jsonl"),
     "gate.metric": ("gate.metric=soft", "history.jsonl"),
+    "gate.rule": ("gate.rule=accept_all", "history.jsonl"),
     "gradient.failure_only": ("gradient.failure_only=true", "steps/step_0001/patches.json"),
     "gradient.merge_batch_size": ("gradient.merge_batch_size=2", "steps/step_0002/merged.json"),
     "gradient.minibatch_size": ("gradient.minibatch_size=4", "steps/step_0001/patches.json"),
@@ -100,18 +102,36 @@ SWITCHES = {
     "optimizer.learning_rate": ("optimizer.learning_rate=1", "history.jsonl"),
     "optimizer.lr_scheduler": ("optimizer.lr_scheduler=constant", "history.jsonl"),
     "optimizer.min_learning_rate": ("optimizer.min_learning_rate=1", "history.jsonl"),
+    "optimizer.lr_control_mode": ("optimizer.lr_control_mode=none", "steps/step_0001/patches.json"),
+    "optimizer.max_skill_tokens": ("optimizer.max_skill_tokens=10", "history.jsonl"),
+    "optimizer.prompts_dir": ("optimizer.prompts_dir=prompts", "steps/step_0001/patches.json"),
+    "train.accumulation": ("train.accumulation=2", "steps/step_0001/rollouts.jsonl"),
     "train.batch_size": ("train.batch_size=7", "history.jsonl"),
     "train.num_epochs": ("train.num_epochs=2", "history.jsonl"),
     "train.seed": ("train.seed=7", "history.jsonl"),
     "train.skill_init": ("train.skill_init=seed.md", "skills/skill_v0000.md"),
 }
+# The same, of runs of three epochs: what these keys change happens at the end of the second.
+EPOCH_SWITCHES = {
+    "optimizer.longitudinal_pair_policy": (
+        "optimizer.longitudinal_pair_policy=unchanged", "epochs/epoch_0002/epoch.json",
+    ),
+    "optimizer.slow_update_gate_with_selection": (
+        "optimizer.slow_update_gate_with_selection=false", "epochs/epoch_0002/epoch.json",
+    ),
+    "optimizer.slow_update_samples": ("optimizer.slow_update_samples=6", "epochs/epoch_0002/after.jsonl"),
+    "optimizer.use_meta_skill": ("optimizer.use_meta_skill=false", "epochs/epoch_0002/epoch.json"),
+    "optimizer.use_slow_update": ("optimizer.use_slow_update=false", "epochs/epoch_0002/epoch.json"),
+}  # fmt: skip
 # Tested where they act: sources and formats in tests/data, requests and prices in tests/llm, the
-# store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py.
+# store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py, what a
+# gate's rule reads in tests/stages/test_gate_keys.py.
 ELSEWHERE = {
     "budget.calls", "budget.tokens", "budget.usd",
     "cache.max_gb", "cache.mode", "cache.path",
     "dataset.fields.answers", "dataset.fields.question", "dataset.gold_after", "dataset.min_source_items",
     "dataset.name", "dataset.path", "dataset.records", "dataset.split_dir", "dataset.split_field",
+    "gate.alpha", "gate.alpha_per", "gate.margin", "gate.no_regression",
     "gradient.analyst_workers", "model.max_error_rate", "optimizer.name",
     "rule.bands", "rule.name", "rule.open_until",
     "tracking.backend", "tracking.experiment", "tracking.uri",
@@ -124,7 +144,7 @@ BASE = ("gradient.minibatch_size=1", "train.batch_size=8")
 
 def test_every_key_is_accounted_for() -> None:
     keys = {key for key in schema_keys() if not key.startswith(("model.target.", "model.optimizer."))}
-    assert keys == SWITCHES.keys() | ELSEWHERE
+    assert keys == SWITCHES.keys() | EPOCH_SWITCHES.keys() | ELSEWHERE
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +156,64 @@ def unswitched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("key", SWITCHES)
-def test_each_key_changes_what_it_says(key: str, unswitched: dict[str, bytes], tmp_path: Path) -> None:
+def test_each_key_changes_what_it_says(
+    key: str, unswitched: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     override, where = SWITCHES[key]
     (tmp_path / "seed.md").write_text("- Answer with the bare name.\n", encoding="utf-8")
+    (tmp_path / "prompts").mkdir()
+    own = BUILT_IN.sources["reflect"].replace("{{ budget }}", "1", 1)
+    (tmp_path / "prompts" / "reflect.md").write_text(own, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     run(tmp_path, *BASE, override)
     switched = all_files(tmp_path)
     assert switched[where] != unswitched[where], f"{override} changed nothing in {where}"
+
+
+EPOCHS = (
+    "train.num_epochs=3",
+    "train.batch_size=12",
+    "train.seed=2",
+    "dataset.limit=60",
+    "gradient.minibatch_size=4",
+    "optimizer.learning_rate=2",
+)
+
+
+@pytest.fixture(scope="module")
+def unswitched_epochs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("unswitched_epochs")
+    run(folder, *EPOCHS)
+    return all_files(folder)
+
+
+@pytest.mark.parametrize("key", EPOCH_SWITCHES)
+def test_each_key_of_the_ends_of_epochs_changes_what_it_says(
+    key: str, unswitched_epochs: dict[str, bytes], tmp_path: Path
+) -> None:
+    override, where = EPOCH_SWITCHES[key]
+    run(tmp_path, *EPOCHS, override)
+    switched = all_files(tmp_path)
+    assert switched[where] != unswitched_epochs[where], f"{override} changed nothing in {where}"
+    before = [name for name in unswitched_epochs if name.startswith(("baseline", "steps"))]
+    first_epoch = [name for name in before if name < "steps/step_0003"]
+    assert len(first_epoch) > 10
+    assert all(switched[name] == unswitched_epochs[name] for name in first_epoch)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "optimizer.lr_control_mode=autonomous",
+        "optimizer.lr_control_mode=none",
+        "train.accumulation=2",
+        "optimizer.slow_update_gate_with_selection=false",
+    ],
+)
+@pytest.mark.slow
+def test_each_mode_learns_the_demo(override: str, tmp_path: Path) -> None:
+    summary = run(tmp_path, "dataset.limit=null", "train.num_epochs=3", override)
+    assert summary.baseline_test_hard is not None
+    assert summary.baseline_test_hard < 0.45
+    assert summary.test_hard is not None
+    assert summary.test_hard > 0.70

@@ -50,7 +50,9 @@ def test_grade_school_problems_train_on_the_number_after_the_mark(tmp_path: Path
 def test_a_tiny_split_folder_trains_with_the_warnings_that_it_deserves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    summary = run(tmp_path, "dataset=searchqa", f"dataset.split_dir={SHARED}/searchqa_sample", "dataset.limit=null")
+    summary = run(
+        tmp_path, "dataset=searchqa", f"dataset.split_dir={SHARED}/searchqa_sample", "dataset.limit=null"
+    )
     assert summary.evidence is Evidence.underpowered
     assert summary.verdict == "no clear gain: too few test items to tell"
     assert len(history(tmp_path)) == 6

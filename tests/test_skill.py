@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillopt_exp.records import Edit, Rejection, Skill
-from skillopt_exp.skill import OPS, apply_edit, apply_edits
+from skillopt_exp.skill import OPS, apply_edit, apply_edits, num_tokens, with_body, with_guidance
 
 TWICE = Skill(body="# Skill\n- Check units\n- Read the clue twice\n- Check units")
 
@@ -64,6 +66,75 @@ def test_an_edit_without_effect_is_rejected(edit: Edit) -> None:
     skill, rejection = apply_edit(Skill(body="- a"), edit)
     assert skill == Skill(body="- a")
     assert rejection in (Rejection.no_change, Rejection.bad_content)
+
+
+@pytest.mark.parametrize(
+    ("body", "edit"),
+    [
+        ("- Be brief.", Edit("append", content="- Be brief.")),
+        ("- Be brief.", Edit("append", content="- One.\n- One.")),
+        ("- Be brief.\n- Go.", Edit("replace", target="- Go.", content="* be  BRIEF.")),
+        ("# Rules\n- Go.", Edit("append", content="## Rules\n- Stay.")),
+    ],
+)
+def test_no_line_may_come_to_stand_twice(body: str, edit: Edit) -> None:
+    skill = Skill(body=body)
+    assert apply_edit(skill, edit) == (skill, Rejection.duplicate)
+
+
+def test_lines_without_words_and_fences_may_stand_twice_and_so_may_what_stood_twice_before() -> None:
+    code = "```text\na\n```\n\n---"
+    skill, rejection = apply_edit(Skill(body=code), Edit("append", content="```text\nb\n```\n\n---"))
+    assert rejection is None
+    assert skill.body.count("---") == 2
+    assert apply_edit(TWICE, Edit("append", content="- New."))[1] is None
+
+
+PLACED = Skill(body="Answer {question} from {context}.\n- Be brief.")
+
+
+@pytest.mark.parametrize(
+    ("edit", "rejection"),
+    [
+        (Edit("replace", target="{context}", content="the text"), Rejection.placeholders),
+        (Edit("append", content="- Mind the {hint}."), Rejection.placeholders),
+        (Edit("append", content="- Mind the {{ hint }}."), Rejection.placeholders),
+        (Edit("delete", target="Answer {question} from {context}.\n"), Rejection.placeholders),
+        (Edit("replace", target="Answer {question} from", content="Take {question} and"), None),
+        (Edit("append", content="- Write \\frac{a}{b} and \\boxed{answer}, or {1, 2}."), None),
+    ],
+)
+def test_the_placeholders_of_the_seed_stay_as_they_are(edit: Edit, rejection: Rejection | None) -> None:
+    assert apply_edit(PLACED, edit)[1] == rejection
+
+
+@pytest.mark.parametrize("content", ['{"rule": "Be brief."}', '["a", "b"]', '```json\n{"rule": 1}\n```'])
+def test_a_json_document_is_no_part_of_a_skill(content: str) -> None:
+    skill = Skill(body="- a")
+    assert apply_edit(skill, Edit("append", content=content)) == (skill, Rejection.bad_content)
+    assert with_body(skill, content) == (skill, Rejection.bad_content)
+    assert with_guidance(skill, content) == (skill, Rejection.bad_content)
+
+
+def test_whoever_writes_a_part_is_held_to_the_same() -> None:
+    skill = Skill(body="- Keep {x}.", guidance="Old.", appendix="note")
+    assert with_body(skill, "- Keep {x} still.") == (replace(skill, body="- Keep {x} still."), None)
+    assert with_guidance(skill, "New.") == (replace(skill, guidance="New."), None)
+    for text, rejection in (
+        ("- Keep nothing.", Rejection.placeholders),
+        ("- Keep {x}.\nnote", Rejection.duplicate),
+        (f"- {{x}} {Skill.GUIDANCE_START}", Rejection.protected),
+        ("  ", Rejection.bad_content),
+    ):
+        assert with_body(skill, text) == (skill, rejection)
+    assert with_guidance(skill, "- Keep {x}.") == (skill, Rejection.duplicate)
+    assert with_guidance(skill, "Old. ") == (skill, Rejection.no_change)
+
+
+@given(st.text(max_size=300))
+def test_a_token_is_four_bytes(text: str) -> None:
+    length = len(text.encode("utf-8", "surrogatepass"))
+    assert 4 * num_tokens(text) - 4 < length <= 4 * num_tokens(text) or (length, num_tokens(text)) == (0, 0)
 
 
 texts = st.text(alphabet="ab -\n#é", max_size=12)

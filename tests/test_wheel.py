@@ -29,7 +29,17 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_folder(tmp_path: Path) -> None
     installed, empty = tmp_path / "installed", tmp_path / "empty"
     empty.mkdir()
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(installed), str(wheel)],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--target",
+            str(installed),
+            str(wheel),
+        ],
         check=True,
         capture_output=True,
     )
@@ -38,7 +48,8 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_folder(tmp_path: Path) -> None
             sys.executable,
             "-P",
             "-c",
-            f"import sys; sys.path.insert(0, {str(installed)!r}); import skillopt_exp; print(skillopt_exp.__file__); "
+            f"import sys; sys.path.insert(0, {str(installed)!r}); "
+            "import skillopt_exp; print(skillopt_exp.__file__); "
             "from skillopt_exp.__main__ import main; "
             "sys.exit(main(['dataset=demo', 'model=simulated', 'train.num_epochs=1']))",
         ],

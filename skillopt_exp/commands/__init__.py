@@ -13,7 +13,13 @@ DEFAULT_VERB = "train"
 VERBS = {
     "train": "compose an experiment and train a skill (the default verb)",
     "resume": "go on with a run that was stopped, killed or paused",
+    "plan": "say what a run would ask and cost, with bounds, before any paid call",
+    "doctor": "check keys, models, data and stores before a run is paid for",
+    "eval": "score any skill on one split of a data set",
+    "compare": "score two skills on the same items and tell what the difference proves",
+    "transfer": "score a skill against none over several models and data sets",
     "rule": "show what the rule derives from a train split of a given size",
+    "gate-selftest": "measure what a gate accepts by luck, and which gains it sees",
     "serve-simulated": "serve the simulated models over HTTP, for other tools",
 }
 

@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING as NO_DEFAULT
+from dataclasses import Field, dataclass, fields
 from typing import Any, TypeVar, cast
 
 from omegaconf import MISSING, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from skillopt_exp.config.names import nearest
 from skillopt_exp.errors import UsageError
@@ -42,7 +44,7 @@ def parse(schema: type[T], arguments: Sequence[str], verb: Verb) -> T | None:
             raise UsageError(f"{verb.name} has no key {name!r}; {nearest(name, known)}")
         try:
             config.merge_with_dotlist([argument])
-        except OmegaConfBaseException as error:
+        except (OmegaConfBaseException, YAMLError) as error:
             raise UsageError(f"{argument}: {str(error).splitlines()[0]}") from error
     missing = sorted(OmegaConf.missing_keys(config))
     if missing:
@@ -62,6 +64,17 @@ def help_text(schema: type[Any], verb: Verb) -> str:
     lines = [f"python -m skillopt_exp {verb.name} key=value ...", "", verb.summary, ""]
     width = max(len(each.name) for each in fields(schema))
     for each in fields(schema):
-        default = "required" if each.default == MISSING else f"default {each.default}"
-        lines.append(f"  {each.name:<{width}}  {each.metadata.get('help', '')} ({default})")
+        lines.append(f"  {each.name:<{width}}  {each.metadata.get('help', '')} ({_default(each)})")
     return "\n".join([*lines, "", f"Example: {verb.example}", ""])
+
+
+def _default(each: Field[Any]) -> str:
+    if each.default == MISSING:
+        return "required"
+    match each.default if each.default_factory is NO_DEFAULT else each.default_factory():
+        case None:
+            return "default null"
+        case bool(value):
+            return f"default {str(value).lower()}"
+        case value:
+            return f"default {value}"

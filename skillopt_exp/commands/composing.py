@@ -10,6 +10,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from skillopt_exp.commands.safety import check_composed
 from skillopt_exp.config import Config, register, to_config
 from skillopt_exp.config.locate import conf_dir
 from skillopt_exp.config.names import nearest
@@ -65,6 +66,8 @@ def compose_raw(overrides: Sequence[str]) -> DictConfig:
     register()
     try:
         with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
-            return hydra_compose("config", overrides=list(overrides))
+            composed = hydra_compose("config", overrides=list(overrides))
     except (HydraException, OmegaConfBaseException) as error:
         raise explained(error) from error
+    check_composed(composed)
+    return composed

@@ -10,6 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from skillopt_exp.commands.arguments import Verb, parse, split_own
+from skillopt_exp.commands.safety import check_composed
 from skillopt_exp.config import register
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.config.names import nearest
@@ -44,7 +45,6 @@ def run(arguments: Sequence[str]) -> int:
 
     from rich.console import Console
 
-    from skillopt_exp import prompts
     from skillopt_exp.commands.running import Launch, go_on
     from skillopt_exp.runs.folder import RunFolder
 
@@ -53,12 +53,6 @@ def run(arguments: Sequence[str]) -> int:
     if summary is not None and summary.status == "finished":
         sys.stdout.write(f"{folder.path} is complete: {summary.verdict}; its skill is {folder.best_skill}\n")
         return 0
-    if folder.marker.prompts != prompts.digest() and not asked.other_prompts:
-        raise UsageError(
-            f"{folder.path} was begun by skillopt_exp {folder.marker.skillopt_exp} with other optimizer "
-            "prompts; going on would mix two experiments. Use that version, start a new run, or say "
-            "other_prompts=true"
-        )
     register()
     composed = read_composed(folder.path / ".hydra" / "config.yaml", overrides)
     launched = _load(folder.path / ".hydra" / "hydra.yaml").hydra.runtime
@@ -70,6 +64,7 @@ def run(arguments: Sequence[str]) -> int:
         composed,
         folder,
         Launch(base=base if base.is_dir() else Path.cwd(), choices=choices, console=Console()),
+        other_prompts=asked.other_prompts,
     )
     return 0
 
@@ -88,9 +83,10 @@ def read_composed(file: Path, overrides: Sequence[str]) -> DictConfig:
     try:
         composed = typed(_load(file))
         composed.merge_with_dotlist(list(overrides))
-    except OmegaConfBaseException as error:
+    except (OmegaConfBaseException, YAMLError) as error:
         raise UsageError(str(error).strip().splitlines()[0]) from error
     refuse_unknown_keys(composed)
+    check_composed(composed)
     return composed
 
 

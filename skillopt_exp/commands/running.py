@@ -1,21 +1,24 @@
 """Running a composed experiment in a folder: from its beginning, or from where it ended."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omegaconf import DictConfig
 from rich.console import Console
 
-from skillopt_exp import experiment, prompts
+from skillopt_exp import experiment
 from skillopt_exp.config import Config, to_config
 from skillopt_exp.config.changes import allowed_changes
 from skillopt_exp.config.resolved import resolve
 from skillopt_exp.config.tracking import Backend
-from skillopt_exp.errors import DataError
+from skillopt_exp.errors import DataError, UsageError
 from skillopt_exp.experiment import Experiment
 from skillopt_exp.llm.connect import Models
-from skillopt_exp.records import Summary
+from skillopt_exp.records import Progress, Summary
+from skillopt_exp.runs.answers import open_answers
+from skillopt_exp.runs.calls import CallLog
 from skillopt_exp.runs.files import read_text
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.progress import read_progress
@@ -43,20 +46,29 @@ def start(composed: DictConfig, folder: Path, launch: Launch) -> Summary:
     """
     prepared, opening = _prepared(composed, folder, launch)
     tracker = _tracker(prepared.config, launch.base)
-    run_folder = RunFolder.create(folder, prompts=prompts.digest())
+    run_folder = RunFolder.create(folder, prompts=prepared.decision.settings.prompts.digest)
     with run_folder.lock():
-        return experiment.run(prepared, opening, _watching(run_folder, tracker, launch.console))
+        return _run(prepared, opening, run_folder, tracker, launch, progress=None)
 
 
-def go_on(composed: DictConfig, run_folder: RunFolder, launch: Launch) -> Summary:
+def go_on(
+    composed: DictConfig, run_folder: RunFolder, launch: Launch, *, other_prompts: bool = False
+) -> Summary:
     """Train on from the last completed step of the run in ``run_folder``.
 
     Raises:
-        UsageError: a key that affects the result has changed.
+        UsageError: a key that affects the result has changed, or the optimizer's prompts have, unless
+            ``other_prompts`` allows it.
         DataError: the items are not those that the run began with, or the folder is damaged.
         SkillOptError: see ``start``.
     """
     prepared, opening = _prepared(composed, run_folder.path, launch)
+    if run_folder.marker.prompts != prepared.decision.settings.prompts.digest and not other_prompts:
+        raise UsageError(
+            f"{run_folder.path} was begun by skillopt_exp {run_folder.marker.skillopt_exp} with other "
+            "optimizer prompts; going on would mix two experiments. Use that version and those templates, "
+            "start a new run, or say other_prompts=true"
+        )
     tracker = _tracker(prepared.config, launch.base)
     with run_folder.lock():
         if run_folder.config.exists():
@@ -68,7 +80,24 @@ def go_on(composed: DictConfig, run_folder: RunFolder, launch: Launch) -> Summar
                 f"(see {run_folder.manifest}); bring the old files back, or start a new run"
             )
         progress = read_progress(run_folder, prepared.seed_skill)
-        return experiment.run(prepared, opening, _watching(run_folder, tracker, launch.console), progress)
+        return _run(prepared, opening, run_folder, tracker, launch, progress)
+
+
+def _run(
+    prepared: Experiment,
+    opening: Opening,
+    run_folder: RunFolder,
+    tracker: MlflowTracker | None,
+    launch: Launch,
+    progress: Progress | None,
+) -> Summary:
+    """With the store of answers of the launch folder, and the run's own ledger of calls."""
+    watching = _watching(run_folder, tracker, launch.console)
+    with (
+        open_answers(prepared.config.cache, base=launch.base) as answers,
+        closing(CallLog(run_folder.calls)) as ledger,
+    ):
+        return experiment.run(prepared, opening, watching, progress, answers=answers, ledger=ledger)
 
 
 def _prepared(composed: DictConfig, folder: Path, launch: Launch) -> tuple[Experiment, Opening]:

@@ -1,5 +1,6 @@
 """``model``: the two roles, each with an endpoint, a name and parameters of its own."""
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -25,7 +26,10 @@ class Thinking(Enum):
 
 @dataclass(kw_only=True)
 class PriceConfig:
-    """US dollars for a million tokens, as of ``date``. Null is unknown, which is not free."""
+    """US dollars for a million tokens, as of ``date``. Null is unknown, which is not free.
+
+    A call sent within ``peak_hours`` on one of ``peak_weekdays`` costs the peak prices instead.
+    """
 
     date: str | None = key(None, affects=Affects.nothing, help="the day these prices were read")
     input: float | None = key(None, affects=Affects.nothing, help="USD per million input tokens")
@@ -33,6 +37,37 @@ class PriceConfig:
         None, affects=Affects.nothing, help="USD per million cached input tokens"
     )
     output: float | None = key(None, affects=Affects.nothing, help="USD per million output tokens")
+    peak_hours: list[list[int]] = key(
+        factory=list,
+        affects=Affects.nothing,
+        help="when the peak prices hold: pairs of whole hours in UTC, from and until, as [[1, 4], [6, 10]]",
+    )
+    peak_weekdays: list[int] = key(
+        factory=lambda: [1, 2, 3, 4, 5],
+        affects=Affects.nothing,
+        help="days with peak hours, in UTC; 1 is Monday. Public holidays are not known",
+    )
+    peak_input: float | None = key(None, affects=Affects.nothing, help="the same as input, at peak hours")
+    peak_cached_input: float | None = key(
+        None, affects=Affects.nothing, help="the same as cached_input, at peak hours"
+    )
+    peak_output: float | None = key(None, affects=Affects.nothing, help="the same as output, at peak hours")
+
+    def __post_init__(self) -> None:
+        for name in ("input", "cached_input", "output", "peak_input", "peak_cached_input", "peak_output"):
+            price = getattr(self, name)
+            if price is not None and not 0 <= price < math.inf:
+                raise UsageError(f"price.{name} is {price}; give US dollars for a million tokens, or null")
+        for pair in self.peak_hours:
+            if len(pair) != 2 or not 0 <= pair[0] < pair[1] <= 24:
+                raise UsageError(
+                    f"price.peak_hours has {pair}; give two whole hours, from and until, as [1, 4]; "
+                    "hours across midnight are two pairs"
+                )
+        if not all(1 <= day <= 7 for day in self.peak_weekdays):
+            raise UsageError(f"price.peak_weekdays is {self.peak_weekdays}; give days from 1, Monday, to 7")
+        if (self.peak_input, self.peak_cached_input, self.peak_output) != (None,) * 3 and not self.peak_hours:
+            raise UsageError("price has peak prices, but price.peak_hours is empty; say when they hold")
 
 
 @dataclass(kw_only=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.errors import UsageError
+from skillopt_exp.records import PairPolicy, RateControl
 from skillopt_exp.schedule import Scheduler
 
 
@@ -20,8 +21,53 @@ class OptimizerConfig:
         None, affects=Affects.result, help="where the schedule ends; null is min(2, learning_rate)"
     )
     lr_scheduler: Scheduler = key(Scheduler.cosine, affects=Affects.result, help="constant, linear or cosine")
+    lr_control_mode: RateControl = key(
+        RateControl.fixed,
+        affects=Affects.result,
+        help="who says how many edits a step applies: fixed (the schedule), autonomous (the optimizer), none",
+    )
+    use_slow_update: bool = key(
+        True,
+        affects=Affects.result,
+        help="at the end of an epoch, from the second on, write guidance into the skill",
+    )
+    slow_update_gate_with_selection: bool = key(
+        True,
+        affects=Affects.result,
+        help="guidance passes the gate; false keeps it whatever it scores on val",
+    )
+    slow_update_samples: int = key(
+        20, affects=Affects.result, help="train items on which the end of an epoch compares two skills"
+    )
+    longitudinal_pair_policy: PairPolicy = key(
+        PairPolicy.mixed,
+        affects=Affects.result,
+        help="which of these items are shown: mixed (all), changed, unchanged",
+    )
+    use_meta_skill: bool = key(
+        True, affects=Affects.result, help="at the end of an epoch the optimizer writes advice to itself"
+    )
+    max_skill_tokens: int | None = key(
+        5000,
+        affects=Affects.result,
+        help="a candidate over so many tokens (4 bytes each) is sent back once, then rejected; null: none",
+    )
+    prompts_dir: str | None = key(
+        None,
+        affects=Affects.result,
+        help="a folder with templates of your own (reflect.md, ...) in place of the built-in ones",
+    )
 
     def __post_init__(self) -> None:
+        if self.max_skill_tokens is not None and self.max_skill_tokens < 1:
+            raise UsageError(
+                f"optimizer.max_skill_tokens is {self.max_skill_tokens}; give 1 or more, or null for no limit"
+            )
+        if self.slow_update_samples < 1:
+            raise UsageError(
+                f"optimizer.slow_update_samples is {self.slow_update_samples}; give 1 or more, or switch "
+                "both off: optimizer.use_slow_update=false optimizer.use_meta_skill=false"
+            )
         for name, rate in (
             ("learning_rate", self.learning_rate),
             ("min_learning_rate", self.min_learning_rate),

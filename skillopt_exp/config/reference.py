@@ -33,9 +33,9 @@ def _row(name: str, each: Field[Any]) -> str:
 
 
 def _default(each: Field[Any]) -> str:
-    if each.default is NO_DEFAULT or each.default == MISSING:
+    if each.default == MISSING:
         return "chosen by the group's file"
-    match each.default:
+    match each.default if each.default_factory is NO_DEFAULT else each.default_factory():
         case None:
             return "`null`"
         case bool(value):

@@ -12,6 +12,7 @@ class TrainConfig:
 
     num_epochs: int = key(3, affects=Affects.result, help="passes over the train split")
     batch_size: int | None = key(None, affects=Affects.result, help="items a step; null takes the rule's")
+    accumulation: int = key(1, affects=Affects.result, help="batches that one step rolls out and reflects on")
     seed: int = key(42, affects=Affects.result, help="order of the train items in each epoch")
     skill_init: str | None = key(
         None, affects=Affects.result, help="a Markdown file to start from; null is empty"
@@ -22,6 +23,8 @@ class TrainConfig:
             raise UsageError(f"train.num_epochs is {self.num_epochs}; give 0 or more")
         if self.batch_size is not None and self.batch_size < 1:
             raise UsageError(f"train.batch_size is {self.batch_size}; give 1 or more, or null for the rule's")
+        if self.accumulation < 1:
+            raise UsageError(f"train.accumulation is {self.accumulation}; give 1 or more batches a step")
 
 
 @dataclass(kw_only=True)

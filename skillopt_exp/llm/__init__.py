@@ -1,4 +1,4 @@
-"""The one seam to models: clients for both roles, who may call when, what it cost.
+"""The one seam to models: clients for both roles, who may call when, what is kept and what it cost.
 
 Importing this package is cheap; the HTTP libraries are imported when ``connect`` is entered.
 """

@@ -30,8 +30,10 @@ class Chat(Protocol):
         for the provider's JSON mode (the prompt must name JSON).
 
         Raises:
-            ReplyFault: the reply cannot be used, by its own doing (truncated, filtered, empty).
+            ReplyFault: the reply cannot be used, by its own doing (truncated, filtered, empty), or the
+                prompt is longer than the model's context.
             ProviderError: the provider refused for good.
-            OutageError: no answer, however often it was asked.
+            OutageError: too many calls stay unanswered, however often they are sent: the run pauses.
+            InterruptedRun: the run is closing, and sends nothing more.
         """
         ...

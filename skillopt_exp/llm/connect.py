@@ -8,8 +8,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.base import Chat, Stage
+from skillopt_exp.llm.budget import Budget
 from skillopt_exp.llm.endpoint import read_key
+from skillopt_exp.llm.ledger import Ledger
 from skillopt_exp.llm.limits import Clock
 from skillopt_exp.llm.meter import Meter
 from skillopt_exp.records import Role
@@ -17,7 +20,11 @@ from skillopt_exp.records import Role
 if TYPE_CHECKING:
     import httpx2
 
-    from skillopt_exp.config.model import EndpointConfig, ModelConfig
+    from skillopt_exp.config.model import EndpointConfig, ModelConfig, Provider
+    from skillopt_exp.config.spending import BudgetConfig
+
+GRACE = 8.0
+"""Seconds that requests under way get to finish when the models are closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,13 @@ async def connect(
     *,
     transport: "httpx2.AsyncBaseTransport | None" = None,
     caps: Mapping[Stage, AbstractAsyncContextManager[Any]] | None = None,
+    answers: Answers | None = None,
+    ledger: Ledger | None = None,
+    budget: "BudgetConfig | None" = None,
+    go_on: str = "resume the run with",
+    revisions: "Mapping[Provider, str] | None" = None,
     clock: Clock | None = None,
+    grace: float = GRACE,
 ) -> AsyncIterator[Models]:
     """Both roles, open until the block ends. Nothing is sent yet.
 
@@ -43,15 +56,33 @@ async def connect(
     it stays the caller's to close. ``caps`` (semaphores, say) hold a stage to fewer calls at once
     than its endpoint allows; stages may share one.
 
+    ``answers`` is asked before a provider is, and keeps what a provider answers; without it every
+    question is sent. ``revisions`` tells apart, by provider, what a configured revision cannot. What
+    ``ledger`` holds of earlier processes is in the meter from the start; every settled call goes into both.
+    ``budget`` caps all of it (see ``llm.budget``); ``go_on`` is the command with which a higher cap is given.
+
+    At the end of the block requests under way get ``grace`` seconds to finish: their answers are kept
+    and counted, though nobody waits for them.
+
     Raises:
         UsageError: an address or a key is missing or impossible.
+        DataError: the ledger or the store is damaged.
     """
+    from skillopt_exp.llm.asking import Desk
     from skillopt_exp.llm.wiring import open_clients
 
-    roles = by_role(config)
-    meter = Meter({role: settings.price for role, settings in roles.items()})
-    async with open_clients(roles, meter, transport, caps or {}, clock or Clock()) as clients:
-        yield Models(clients[Role.target], clients[Role.optimizer], meter)
+    prices = {role: settings.price for role, settings in by_role(config).items()}
+    meter, purse = Meter(prices), Budget(budget, prices, go_on=go_on)
+    if ledger is not None:
+        for call in ledger.earlier():
+            meter.record(call)
+            purse.settle(call, earlier=True)
+    desk = Desk(meter, answers, ledger, purse, clock or Clock())
+    async with open_clients(config, desk, transport, caps or {}, revisions or {}) as clients:
+        try:
+            yield Models(clients[Role.target], clients[Role.optimizer], meter)
+        finally:
+            await desk.underway.end(grace)
 
 
 def by_role(config: "ModelConfig") -> "dict[Role, EndpointConfig]":

@@ -20,6 +20,9 @@ SIMULATED_URL = "http://simulated.invalid/v1"
 NO_KEY = "none"
 """Sent where a role has no key: local servers want some key, and no real one may go to them."""
 
+SHORTEST_REAL_KEY = 16
+"""Characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -40,6 +43,19 @@ class Endpoint:
     def host(self) -> str:
         """Host with port."""
         return urlsplit(self.base_url).netloc
+
+    @property
+    def place(self) -> str:
+        """Host with port and path prefix: where it is, whatever it is reached by."""
+        return self.base_url.partition("://")[2]
+
+    def without_key(self, response: str) -> str:
+        """``response`` without the key, should the server have echoed it; it will be kept.
+
+        Nothing else is taken for a secret, since a change would change an answer. Nor are the short
+        words that local servers get for a key: an answer may well hold those.
+        """
+        return response if len(self.key) < SHORTEST_REAL_KEY else response.replace(self.key, BLANK)
 
     def clean(self, text: str) -> str:
         """``text`` fit to be shown: without the key, without anything shaped like one."""

@@ -10,9 +10,11 @@ import openai
 
 from skillopt_exp.errors import OutageError, ProviderError
 from skillopt_exp.llm.endpoint import Endpoint
-from skillopt_exp.llm.failure import BILLING_STOPS, CONTEXT_EXCEEDED, Failure, codes_of
+from skillopt_exp.llm.failure import BILLING_STOPS, Failure, codes_of
+from skillopt_exp.llm.health import Health
 
 _LONGEST_QUOTE = 500
+_MOST_CAUSES = 3
 
 
 def failure_of(error: openai.APIError, *, now: float) -> Failure:
@@ -49,18 +51,30 @@ def seconds_to_wait(header: str | None, *, now: float) -> float | None:
     return max(0.0, (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - now)
 
 
-def raised_for(endpoint: Endpoint, failure: Failure) -> ProviderError | OutageError:
-    """The error that a user sees: what happened, where, and what to look at."""
-    where = f"model.{endpoint.role} (model {endpoint.model!r} at {endpoint.url})"
-    said = str(failure)
-    if failure.retried:
-        if failure.retry_after is not None:
-            said += f" (it asks to wait {failure.retry_after:.0f} s)"
-        return OutageError(
-            f"{where} did not answer, however often it was asked; last: {said}. Nothing was scored "
-            f"because of it. Look at the provider's status page{_and_key(endpoint)}, then run again"
-        )
-    return ProviderError(f"{where} refused the request: {said}. {_advice(endpoint, failure)}")
+def refusal_of(endpoint: Endpoint, failure: Failure) -> ProviderError:
+    """What a user is told of a call that was refused for good: what, where, and what to look at."""
+    return ProviderError(f"{cause_of(endpoint, failure)}. {_advice(endpoint, failure)}")
+
+
+def cause_of(endpoint: Endpoint, failure: Failure) -> str:
+    """One failed call with its role, model and address."""
+    asked_to_wait = "" if failure.retry_after is None else f" (it asks to wait {failure.retry_after:.0f} s)"
+    verb = (
+        f"did not answer: {failure}{asked_to_wait}" if failure.retried else f"refused the request: {failure}"
+    )
+    return f"model.{endpoint.role} (model {endpoint.model!r} at {endpoint.url}) {verb}"
+
+
+def outage_of(endpoint: Endpoint, health: Health) -> OutageError:
+    """What a user is told when a run pauses because ``endpoint`` does not answer."""
+    causes = health.causes
+    named = "; ".join(causes[:_MOST_CAUSES])
+    more = f"; and {len(causes) - _MOST_CAUSES} more causes" if len(causes) > _MOST_CAUSES else ""
+    return OutageError(
+        f"the run pauses: {health.unanswered} of the last {health.judged} calls stayed unanswered, however "
+        f"often they were sent. {named}{more}. Nothing was scored because of it. "
+        f"Look at the provider's status page{_and_key(endpoint)}, then resume the run"
+    )
 
 
 def _advice(endpoint: Endpoint, failure: Failure) -> str:
@@ -75,8 +89,6 @@ def _advice(endpoint: Endpoint, failure: Failure) -> str:
         if endpoint.key_env is None:
             return f"No key was sent; name its environment variable: model.{role}.api_key_env=..."
         return f"Is the key in {endpoint.key_env} right, and made for this host and model?"
-    if failure.codes & CONTEXT_EXCEEDED:
-        return "The prompt does not fit the model's context; shorten the items' context or the skill"
     if status is not None and 300 <= status < 400:
         return f"Redirects are not followed, lest a key go astray; set model.{role}.base_url to the new place"
     if status == 404:

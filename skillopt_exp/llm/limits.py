@@ -9,12 +9,12 @@ import logging
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from skillopt_exp.llm.failure import CallFailed, Failure
+from skillopt_exp.llm.underway import Underway
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -30,9 +30,13 @@ SECONDS_BETWEEN_WARNINGS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Time and chance, so that tests need neither. All in seconds; ``chance`` is in [0, 1)."""
+    """Time and chance, so that tests need neither. All in seconds; ``chance`` is in [0, 1).
+
+    ``wall`` is the time of day, since the epoch.
+    """
 
     monotonic: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     chance: Callable[[], float] = random.random
 
@@ -47,6 +51,11 @@ def pause(tries: int, retry_after: float | None, chance: float) -> float:
     if retry_after is None:
         return chance * bound
     return retry_after + chance * min(bound, max(retry_after, 1.0) / 4)
+
+
+def too_long_a_wait(failure: Failure) -> bool:
+    """Whether the provider asks for more patience than a run has."""
+    return failure.retry_after is not None and failure.retry_after > LONGEST_WAIT_ASKED
 
 
 class Slots:
@@ -65,15 +74,26 @@ class Slots:
         """How many may call at once now, from 1 to the ceiling."""
         return self._allowed
 
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[int]:
-        """Hold one slot. Yields the era, by which ``overloaded`` knows what it has reacted to already."""
-        await self._enter()
+    async def enter(self) -> int:
+        """Wait for a slot. Returns the era, by which ``overloaded`` knows what it has reacted to already."""
+        if self._held < self._allowed and not self._waiting:
+            self._held += 1
+            return self._era
+        ticket: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(ticket)
         try:
-            yield self._era
-        finally:
-            self._held -= 1
+            await ticket
+        except asyncio.CancelledError:
+            if ticket.done() and not ticket.cancelled():
+                self._held -= 1  # admitted and cancelled at the same moment: pass the slot on
             self._admit()
+            raise
+        return self._era
+
+    def leave(self) -> None:
+        """Give a slot back."""
+        self._held -= 1
+        self._admit()
 
     def answered(self) -> None:
         """A call was answered: after a window of them, one more may call at once."""
@@ -90,20 +110,6 @@ class Slots:
             self._answered = 0
             self._allowed = max(1, self._allowed // 2)
 
-    async def _enter(self) -> None:
-        if self._held < self._allowed and not self._waiting:
-            self._held += 1
-            return
-        ticket: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(ticket)
-        try:
-            await ticket
-        except asyncio.CancelledError:
-            if ticket.done() and not ticket.cancelled():
-                self._held -= 1  # admitted and cancelled at the same moment: pass the slot on
-            self._admit()
-            raise
-
     def _admit(self) -> None:
         while self._waiting and self._held < self._allowed:
             ticket = self._waiting.popleft()
@@ -112,13 +118,32 @@ class Slots:
                 ticket.set_result(None)
 
 
+class Hold(Protocol):
+    """Something that a call holds from before it begins until it has ended."""
+
+    def release(self) -> None:
+        """Give it back."""
+        ...
+
+
+class _NoHold:
+    def release(self) -> None:
+        pass
+
+
+async def hold_nothing() -> Hold:
+    """For calls that nothing is set aside for."""
+    return _NoHold()
+
+
 class EndpointLimit:
     """All calls to one endpoint, whoever makes them, go through here."""
 
-    def __init__(self, name: str, max_concurrency: int, clock: Clock) -> None:
+    def __init__(self, name: str, max_concurrency: int, clock: Clock, underway: Underway) -> None:
         self._name = name
         self._slots = Slots(max_concurrency)
         self._clock = clock
+        self._underway = underway
         self._closed_until = 0.0
         self._last_warning: float | None = None
         self._unsaid = 0
@@ -128,10 +153,10 @@ class EndpointLimit:
         """How many calls may be under way at once now."""
         return self._slots.allowed
 
-    async def call(self, send: Callable[[], Awaitable[T]], *, max_retries: int) -> T:
-        """The result of ``send``, sent again up to ``max_retries`` times while that can help.
+    async def patiently(self, attempt: Callable[[], Awaitable[T]], *, max_retries: int) -> T:
+        """The result of ``attempt``, made again up to ``max_retries`` times while that can help.
 
-        The slot is given back during a pause.
+        No slot is held during a pause.
 
         Raises:
             CallFailed: refused for good (its failure is not ``retried``), or patience is at its end.
@@ -139,29 +164,61 @@ class EndpointLimit:
         tries = 0
         while True:
             try:
-                return await self._once(send)
+                return await attempt()
             except CallFailed as error:
                 failure, tries = error.failure, tries + 1
-                wait = pause(tries, failure.retry_after, self._clock.chance())
-                if not failure.retried or tries > max_retries or wait > LONGEST_WAIT_ASKED:
+                if not failure.retried or tries > max_retries or too_long_a_wait(failure):
                     raise
-            self._warn(failure, wait, f"retry {tries} of {max_retries}")
-            await self._clock.sleep(wait)
+            await self.rest(failure, tries, f"retry {tries} of {max_retries}")
 
-    async def _once(self, send: Callable[[], Awaitable[T]]) -> T:
-        async with self._slots.slot() as era:
+    async def rest(self, failure: Failure, tries: int, which: str) -> None:
+        """Wait before a call is made again that failed ``tries`` times in a row."""
+        wait = pause(tries, failure.retry_after, self._clock.chance())
+        self._warn(failure, wait, which)
+        await self._clock.sleep(wait)
+
+    async def once(
+        self,
+        send: Callable[[], Coroutine[Any, Any, T]],
+        *,
+        hold: Callable[[], Awaitable[Hold]] = hold_nothing,
+    ) -> T:
+        """The result of ``send``, begun when there is a slot, the provider wants to be asked and ``hold``
+        has been had.
+
+        Once begun it goes on, and keeps both, even if the caller is cancelled.
+
+        Raises:
+            CallFailed: as ``send`` does.
+            BudgetError: as ``hold`` does; nothing was sent.
+            InterruptedRun: the run is closing; nothing was sent.
+        """
+        era = await self._slots.enter()
+        try:
             closed = self._closed_until - self._clock.monotonic()
             if closed > 0:
                 await self._clock.sleep(closed)
+            held = await hold()
             try:
-                result = await send()
-            except CallFailed as error:
-                if error.failure.overload:
-                    self._slots.overloaded(era)
-                    self._close(error.failure.retry_after)
+                sent = self._underway.start(send)
+            except BaseException:
+                held.release()
                 raise
+        except BaseException:
+            self._slots.leave()
+            raise
+        sent.add_done_callback(lambda task: held.release())
+        sent.add_done_callback(lambda task: self._ended(task, era))
+        return await asyncio.shield(sent)
+
+    def _ended(self, sent: asyncio.Task[T], era: int) -> None:
+        error = asyncio.CancelledError() if sent.cancelled() else sent.exception()
+        if error is None:
             self._slots.answered()
-            return result
+        elif isinstance(error, CallFailed) and error.failure.overload:
+            self._slots.overloaded(era)
+            self._close(error.failure.retry_after)
+        self._slots.leave()
 
     def _close(self, retry_after: float | None) -> None:
         """Keep everybody away for as long as the provider asked one caller to stay away."""

@@ -1,4 +1,4 @@
-"""What was paid for: calls and tokens by role and stage, and their cost.
+"""What was paid for and what was reused: calls and tokens by role and stage, and their cost.
 
 Only whole numbers are added up and cost follows from them, so totals do not depend on the order in
 which calls were answered. What one provider call did not report is unknown, and stays unknown in
@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.llm.reply import CallUsage, Reply
+from skillopt_exp.llm.failure import Failure
+from skillopt_exp.llm.ledger import SettledCall
+from skillopt_exp.llm.price import Tariff, rates, tariff_at
 from skillopt_exp.records import Role, Usage
 
 if TYPE_CHECKING:
     from skillopt_exp.config.model import PriceConfig
 
 N = TypeVar("N", int, float)
-
-_NOTHING_SAID = CallUsage()
 
 
 @dataclass(slots=True)
@@ -41,53 +41,58 @@ class _Count:
 
 
 @dataclass(slots=True)
-class _Account:
-    """All answered calls of one role in one stage."""
+class _Tokens:
+    """What the paid calls of one tariff used."""
 
-    calls: int = 0
     input: _Count = field(default_factory=_Count)
     cached: _Count = field(default_factory=_Count)
     output: _Count = field(default_factory=_Count)
     reasoning: _Count = field(default_factory=_Count)
 
-    def add(self, usage: CallUsage) -> None:
-        self.calls += 1
-        self.input.add(usage.input_tokens)
-        self.cached.add(usage.cached_tokens)
-        self.output.add(usage.output_tokens)
-        self.reasoning.add(usage.reasoning_tokens)
+    def add(self, call: SettledCall) -> None:
+        self.input.add(call.input_tokens)
+        self.cached.add(call.cached_tokens)
+        self.output.add(call.output_tokens)
+        self.reasoning.add(call.reasoning_tokens)
 
-    def usage(self, price: "PriceConfig") -> Usage:
-        return Usage(
-            calls=self.calls,
-            input_tokens=self.input.total,
-            cached_tokens=self.cached.total,
-            output_tokens=self.output.total,
-            reasoning_tokens=self.reasoning.total,
-            cost_usd=self._cost(price),
-        )
-
-    def _cost(self, price: "PriceConfig") -> float | None:
+    def cost(self, price: "PriceConfig", tariff: Tariff) -> float | None:
         """US dollars, or None where a count or a price is unknown.
 
         A provider that reports no cached tokens is taken to bill all input alike.
         """
         if self.input.total is None or self.output.total is None:
             return None
-        cached = self.cached.known
-        parts = (
-            (self.input.total - cached, price.input),
-            (cached, price.cached_input),
-            (self.output.total, price.output),
+        return rates(price, tariff).cost(
+            input_tokens=self.input.total, cached_tokens=self.cached.known, output_tokens=self.output.total
         )
-        cost = 0.0
-        for tokens, per_million in parts:
-            if tokens == 0:
-                continue
-            if per_million is None:
-                return None
-            cost += tokens * per_million / 1e6
-        return cost
+
+
+@dataclass(slots=True)
+class _Account:
+    """All settled calls of one role in one stage."""
+
+    calls: int = 0
+    reused: int = 0
+    tokens: dict[Tariff, _Tokens] = field(default_factory=lambda: {tariff: _Tokens() for tariff in Tariff})
+
+    def add(self, call: SettledCall, tariff: Tariff) -> None:
+        if call.reused:
+            self.reused += 1
+            return
+        self.calls += 1
+        self.tokens[tariff].add(call)
+
+    def usage(self, price: "PriceConfig") -> Usage:
+        every = list(self.tokens.values())
+        return Usage(
+            calls=self.calls,
+            reused=self.reused,
+            input_tokens=_sum((tokens.input.total for tokens in every), 0),
+            cached_tokens=_sum((tokens.cached.total for tokens in every), 0),
+            output_tokens=_sum((tokens.output.total for tokens in every), 0),
+            reasoning_tokens=_sum((tokens.reasoning.total for tokens in every), 0),
+            cost_usd=_sum((tokens.cost(price, tariff) for tariff, tokens in self.tokens.items()), 0.0),
+        )
 
 
 class Meter:
@@ -97,11 +102,22 @@ class Meter:
         self._prices = prices
         self._accounts: dict[tuple[Role, Stage], _Account] = {}
         self._models: Counter[tuple[Role, str]] = Counter()
+        self._failures: Counter[tuple[Role, str]] = Counter()
 
-    def record(self, role: Role, stage: Stage, reply: Reply) -> None:
+    def record(self, call: SettledCall) -> None:
         """Book one answered call, whether or not its reply can be used."""
-        self._accounts.setdefault((role, stage), _Account()).add(reply.usage or _NOTHING_SAID)
-        self._models[role, reply.model] += 1
+        tariff = tariff_at(self._prices[call.role], call.at)
+        self._accounts.setdefault((call.role, call.stage), _Account()).add(call, tariff)
+        self._models[call.role, call.answered] += 1
+
+    def failed(self, role: Role, failure: Failure) -> None:
+        """Count one request that was not answered, or refused. It is in no other number."""
+        status = "no answer" if failure.status is None else str(failure.status)
+        self._failures[role, status] += 1
+
+    def failures(self, role: Role) -> dict[str, int]:
+        """Failed requests of this process by HTTP status, retried ones included; 'no answer' without one."""
+        return {status: n for (of, status), n in sorted(self._failures.items()) if of is role}
 
     def usage(self, role: Role, stage: Stage) -> Usage:
         """What ``role`` was asked and paid in ``stage``; a stage without calls has used nothing."""
@@ -131,6 +147,7 @@ def added(usages: Iterable[Usage]) -> Usage:
     each = list(usages)
     return Usage(
         calls=sum(usage.calls for usage in each),
+        reused=sum(usage.reused for usage in each),
         input_tokens=_sum((usage.input_tokens for usage in each), 0),
         cached_tokens=_sum((usage.cached_tokens for usage in each), 0),
         output_tokens=_sum((usage.output_tokens for usage in each), 0),

@@ -54,6 +54,15 @@ def refused_field(sent: Fields, failure: Failure) -> str | None:
     return named
 
 
+def output_limit(sent: Fields) -> int | None:
+    """The output limit in tokens that a request carries, under either name."""
+    for name in (OUTPUT_LIMIT, NEW_OUTPUT_LIMIT):
+        limit = sent.get(name)
+        if isinstance(limit, int):
+            return limit
+    return None
+
+
 class Dialect:
     """What one model at one host takes. Shared by all clients of it in this process."""
 
@@ -72,6 +81,10 @@ class Dialect:
             if name is not None:
                 taken[name] = value
         return taken
+
+    def takes(self, field: str) -> bool:
+        """Whether ``field`` is sent, under whatever name; as far as is known."""
+        return bool(self.apply({field: None}))
 
     def knows(self, fields: Fields) -> bool:
         """Whether every one of these wire fields was taken once, so that none will be refused."""

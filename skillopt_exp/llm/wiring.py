@@ -6,57 +6,53 @@ from typing import Any
 
 import httpx2
 
-from skillopt_exp.config.model import EndpointConfig, Provider
+from skillopt_exp.config.model import EndpointConfig, ModelConfig, Provider
+from skillopt_exp.llm.asking import Asker, Desk, Lane
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.llm.client import ChatClient, Lane, open_http
-from skillopt_exp.llm.endpoint import locate
-from skillopt_exp.llm.limits import Clock, EndpointLimit
-from skillopt_exp.llm.meter import Meter
+from skillopt_exp.llm.client import ChatClient
+from skillopt_exp.llm.endpoint import Endpoint, locate
+from skillopt_exp.llm.health import Health
+from skillopt_exp.llm.limits import EndpointLimit
 from skillopt_exp.llm.parameters import dialect_of
+from skillopt_exp.llm.transport import open_http
 from skillopt_exp.records import Role
-
-
-class _Borrowed(httpx2.AsyncBaseTransport):
-    """Somebody else's transport: used, and left open."""
-
-    def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
-        self._transport = transport
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        return await self._transport.handle_async_request(request)
 
 
 @asynccontextmanager
 async def open_clients(
-    roles: Mapping[Role, EndpointConfig],
-    meter: Meter,
+    config: ModelConfig,
+    desk: Desk,
     transport: httpx2.AsyncBaseTransport | None,
     caps: Mapping[Stage, AbstractAsyncContextManager[Any]],
-    clock: Clock,
+    revisions: Mapping[Provider, str],
 ) -> AsyncIterator[Mapping[Role, ChatClient]]:
-    """One client a role. Roles that ask one model at one host share its limit, the lower of the two."""
+    """One client a role, both at ``desk``."""
+    roles = {Role.target: config.target, Role.optimizer: config.optimizer}
     endpoints = {role: locate(role, settings) for role, settings in roles.items()}
-    places = {role: (endpoint.host, endpoint.model) for role, endpoint in endpoints.items()}
-    lanes: dict[tuple[str, str], Lane] = {}
-    for place in places.values():
-        at_once = min(roles[role].max_concurrency for role in roles if places[role] == place)
-        limit = EndpointLimit(f"{place[1]} at {place[0]}", at_once, clock)
-        lanes.setdefault(place, Lane(limit, dialect_of(*place)))
+    lanes = _lanes(roles, endpoints, desk, config.max_error_rate)
     clients = {}
     async with AsyncExitStack() as stack:
         for role, settings in roles.items():
-            http = open_http(endpoints[role], settings, _route(role, settings, transport))
+            endpoint = endpoints[role]
+            http = open_http(endpoint, settings, transport)
             stack.push_async_callback(http.close)
-            clients[role] = ChatClient(endpoints[role], settings, http, lanes[places[role]], meter, caps)
+            revision = (settings.revision, revisions.get(settings.provider))
+            asker = Asker(endpoint, settings, http, lanes[role], desk, revision)
+            clients[role] = ChatClient(endpoint, settings, asker, caps)
         yield clients
 
 
-def _route(
-    role: Role, settings: EndpointConfig, transport: httpx2.AsyncBaseTransport | None
-) -> httpx2.AsyncBaseTransport | None:
-    """How a role is reached: through the caller's transport when simulated, else over the network."""
-    if settings.provider is not Provider.simulated:
-        return None
-    if transport is None:
-        raise ValueError(f"model.{role} is simulated, but no transport to the simulation was given")
-    return _Borrowed(transport)
+def _lanes(
+    roles: Mapping[Role, EndpointConfig],
+    endpoints: Mapping[Role, Endpoint],
+    desk: Desk,
+    max_error_rate: float,
+) -> dict[Role, Lane]:
+    """Roles that ask one model at one host share its limit, the lower of the two."""
+    places = {role: (endpoint.host, endpoint.model) for role, endpoint in endpoints.items()}
+    lanes: dict[tuple[str, str], Lane] = {}
+    for host, model in dict.fromkeys(places.values()):
+        at_once = min(roles[role].max_concurrency for role in roles if places[role] == (host, model))
+        limit = EndpointLimit(f"{model} at {host}", at_once, desk.clock, desk.underway)
+        lanes[host, model] = Lane(limit, dialect_of(host, model), Health(max_error_rate))
+    return {role: lanes[place] for role, place in places.items()}

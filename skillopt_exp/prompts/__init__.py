@@ -1,42 +1,146 @@
 """The optimizer's prompts: one Markdown template a file, rendered by Jinja.
 
-A variable that a template names and nobody gives is an error, never an empty string.
+A variable that a template names and nobody gives is an error, never an empty string. A folder of the
+user's own may stand in for any of the templates, by file name; it is checked whole before a run begins.
 """
 
 import hashlib
 import json
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined, TemplateError, TemplateSyntaxError, meta
+
+from skillopt_exp.errors import UsageError
+
+_OPTIONAL = frozenset({"advice", "budget", "kind", "memory"})
+"""What a template of the user's own may leave out; every other variable of the built-in one is needed."""
+
+_SAMPLE: dict[str, Any] = {
+    "advice": "Look at the feedback.",
+    "budget": 2,
+    "guidance": "- Be brief.",
+    "pairs": [{"change": "improved"}],
+    "edits": [{"op": "append", "content": "- Be brief."}],
+    "kind": "failure",
+    "max_tokens": 100,
+    "memory": [{"step": 1, "outcome": "rejected", "failures": [], "rejected_edits": []}],
+    "patches": [{"reasoning": "", "edits": []}],
+    "skill": "- Be brief.",
+    "tokens": 200,
+    "trajectories": [{"task": "?", "reply": "!", "prediction": "!", "gold": ["."]}],
+}
+"""One value for every variable that any template has, to try a template on."""
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("skillopt_exp", "prompts"),
-        undefined=StrictUndefined,
-        autoescape=False,  # Markdown for a model, not HTML
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=False,
-    )
-    # Jinja's own tojson escapes <, > and & for HTML, which a model would copy into its anchors.
-    environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
-    return environment
+@dataclass(frozen=True)
+class Prompts:
+    """The templates of a run: name (without ``.md``) to Jinja source."""
+
+    sources: Mapping[str, str]
+    _environment: Environment = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        environment = Environment(
+            loader=DictLoader(dict(self.sources)),
+            undefined=StrictUndefined,
+            autoescape=False,  # Markdown for a model, not HTML
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=False,
+        )
+        # Jinja's own tojson escapes <, > and & for HTML, which a model would copy into its anchors.
+        environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+        object.__setattr__(self, "_environment", environment)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all templates, 64 hex digits: runs with other prompts are other experiments."""
+        total = hashlib.sha256()
+        for name in sorted(self.sources):
+            total.update(json.dumps([f"{name}.md", self.sources[name]]).encode())
+        return total.hexdigest()
+
+    def render(self, name: str, **variables: Any) -> str:
+        """The prompt ``name`` with its variables filled in."""
+        return self._environment.get_template(name).render(**variables)
+
+    def variables(self, name: str) -> frozenset[str]:
+        """The variables that the template ``name`` takes.
+
+        Raises:
+            TemplateSyntaxError: it is no template.
+        """
+        return frozenset(meta.find_undeclared_variables(self._environment.parse(self.sources[name])))
+
+
+def _sources(folder: Path) -> dict[str, str]:
+    return {file.stem: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.md"))}
+
+
+BUILT_IN = Prompts(_sources(Path(__file__).parent))
+"""The templates that come with the package."""
 
 
 def digest() -> str:
-    """SHA-256 of all templates, 64 hex digits: runs with other prompts are other experiments."""
-    environment = _environment()
-    assert environment.loader is not None
-    total = hashlib.sha256()
-    for name in sorted(environment.list_templates(extensions=["md"])):
-        source, _, _ = environment.loader.get_source(environment, name)
-        total.update(json.dumps([name, source]).encode())
-    return total.hexdigest()
+    """That of the built-in templates."""
+    return BUILT_IN.digest
 
 
 def render(name: str, **variables: Any) -> str:
-    """The prompt ``name`` (``reflect``, ``merge``, ``rank``) with its variables filled in."""
-    return _environment().get_template(f"{name}.md").render(**variables)
+    """The built-in prompt ``name`` with its variables filled in."""
+    return BUILT_IN.render(name, **variables)
+
+
+def load(folder: Path | None) -> Prompts:
+    """The built-in templates, each replaced by the file of its name in ``folder`` where there is one.
+
+    Raises:
+        UsageError: there is no such folder; a file names no template, cannot be read, is no template,
+            lacks a variable that is needed or names one that nobody gives. Names file and variable.
+    """
+    if folder is None:
+        return BUILT_IN
+    if not folder.is_dir():
+        raise UsageError(f"optimizer.prompts_dir={folder}: there is no such folder; give one with templates")
+    try:
+        own = _sources(folder)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"optimizer.prompts_dir={folder}: a file cannot be read ({error})") from error
+    unknown = sorted(own.keys() - BUILT_IN.sources.keys())
+    if unknown:
+        raise UsageError(
+            f"{folder / unknown[0]}.md is the template of nothing; "
+            f"use the names {', '.join(f'{name}.md' for name in sorted(BUILT_IN.sources))}"
+        )
+    prompts = Prompts({**BUILT_IN.sources, **own})
+    for name in own:
+        _check(prompts, name, folder / f"{name}.md")
+    return prompts
+
+
+def _check(prompts: Prompts, name: str, file: Path) -> None:
+    """Refuse a template that would fail during a run, or show the optimizer too little."""
+    known = BUILT_IN.variables(name)
+    try:
+        named = prompts.variables(name)
+    except TemplateSyntaxError as error:
+        raise UsageError(f"{file}:{error.lineno}: {error.message}; see Jinja's template syntax") from error
+    unknown, missing = sorted(named - known), sorted(known - _OPTIONAL - named)
+    if unknown:
+        raise UsageError(
+            f"{file} names the variable {unknown[0]!r}, which nobody gives; "
+            f"this template may use {', '.join(sorted(known))}"
+        )
+    if missing:
+        variable = f"{{{{ {missing[0]} }}}}"
+        raise UsageError(f"{file} lacks the variable {missing[0]!r}; put {variable} where it belongs")
+    try:
+        filled = prompts.render(name, **{variable: _SAMPLE[variable] for variable in known})
+    except (TemplateError, TypeError, ValueError) as error:
+        raise UsageError(f"{file} cannot be filled in: {error}") from error
+    # Providers refuse their JSON mode where the prompt does not ask for JSON.
+    if "json" not in filled.casefold():
+        raise UsageError(f"{file} does not mention JSON; it must ask for the reply as a JSON object")

@@ -13,6 +13,7 @@
     steps/step_0001/      rollouts.jsonl selection.jsonl patches.json merged.json selected.json
                           candidate.md edits.json verdict.json
     test/baseline.jsonl  test/best.jsonl  test/final.jsonl
+    calls.jsonl           one settled call a line, over all processes of the run
     summary.json
     mlflow.json           where MLflow keeps the run, if it does; written by the tracker
 """
@@ -152,6 +153,11 @@ class RunFolder:
     @property
     def summary(self) -> Path:
         return self.path / "summary.json"
+
+    @property
+    def calls(self) -> Path:
+        """Every settled call of the run."""
+        return self.path / "calls.jsonl"
 
     def skill(self, step: int) -> Path:
         """The skill that ``step`` made; step 0 is the seed."""

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from skillopt_exp import __version__
 from skillopt_exp.records import (
+    Advice,
+    Change,
+    EpochTrace,
     Metric,
     Outcome,
     Rollout,
@@ -18,23 +21,30 @@ from skillopt_exp.records import (
     StepTrace,
     Summary,
     TrainState,
+    Verdict,
 )
 from skillopt_exp.redaction import redact
 from skillopt_exp.runs.codec import to_json
 from skillopt_exp.runs.files import append_line, keep_lines, write_atomic
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.rollouts import line_of
-from skillopt_exp.runs.state import FORMAT, read_skill_text, save_state, write_skill
+from skillopt_exp.runs.state import FORMAT, read_skill_text, save_state, skill_path, write_skill
 from skillopt_exp.watch import Opening, Watcher
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """``best_skill.json``: where ``best_skill.md`` comes from. Scores are means over val, in [0, 1]."""
+    """``best_skill.json``: where ``best_skill.md`` comes from. Scores are means over val, in [0, 1].
+
+    ``epoch_end`` says that it was made at the end of the epoch that ``step`` completed. ``guidance`` is
+    "gated" or "ungated" where the skill has a guidance part; an ungated one was kept whatever it scored.
+    """
 
     format: int
     skillopt_exp: str
     step: int
+    epoch_end: bool
+    guidance: str | None
     digest: str
     seed_digest: str
     dataset: str
@@ -46,6 +56,25 @@ class Provenance:
     num_selection_items: int
 
 
+@dataclass(frozen=True, slots=True)
+class PairLine:
+    """One item on which the end of an epoch looked back; ``shown`` says whether the optimizer saw it."""
+
+    id: str
+    change: Change
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EpochFile:
+    """``epoch.json``: what the end of an epoch came to; its attempts stand beside it."""
+
+    pairs: tuple[PairLine, ...]
+    slow_update: Advice | None
+    meta_skill: Advice | None
+    verdict: Verdict | None
+
+
 class RunRecorder(Watcher):
     """Writes what it is told into ``folder``."""
 
@@ -54,6 +83,7 @@ class RunRecorder(Watcher):
         self._opening: Opening | None = None
         self._seed_digest = ""
         self._best: ScoredSkill | None = None
+        self._ungated = False
 
     def opened(self, opening: Opening) -> None:
         """Writes the configuration; of a run that goes on, also mends what a kill left half done."""
@@ -67,6 +97,7 @@ class RunRecorder(Watcher):
         else:
             keep_lines(self._folder.history, len(self._folder.read_history()))
             self._seed_digest = Skill(body=read_skill_text(self._folder.skill(0))).digest
+            self._ungated = state.ungated
             self._write_best(state.best)
 
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
@@ -85,6 +116,9 @@ class RunRecorder(Watcher):
         self._write_stages(self._folder.step(record.step), trace)
         if trace.verdict.outcome is not Outcome.unchanged:
             write_skill(self._folder.skill(record.step), trace.candidate.skill)
+        if trace.epoch_end is not None:
+            self._write_epoch(trace.epoch, record.step, trace.epoch_end)
+        self._ungated = trace.state.ungated
         if trace.state.best != self._best:
             self._write_best(trace.state.best)
         append_line(self._folder.history, to_json(record))
@@ -112,6 +146,27 @@ class RunRecorder(Watcher):
         _write_rollouts(self._folder.selection(trace.state.step), trace.selection)
         _write_json(folder / "verdict.json", trace.verdict)
 
+    def _write_epoch(self, epoch: int, step: int, trace: EpochTrace) -> None:
+        folder = self._folder.path / "epochs" / f"epoch_{epoch:04d}"
+        _write_rollouts(folder / "before.jsonl", (pair.before for pair in trace.pairs))
+        _write_rollouts(folder / "after.jsonl", (pair.after for pair in trace.pairs))
+        shown = {pair.after.item.id for pair in trace.shown}
+        judged = trace.judged
+        kept = EpochFile(
+            pairs=tuple(
+                PairLine(pair.after.item.id, pair.change, pair.after.item.id in shown) for pair in trace.pairs
+            ),
+            slow_update=trace.slow_update,
+            meta_skill=trace.meta_skill,
+            verdict=None if judged is None else judged.verdict,
+        )
+        _write_json(folder / "epoch.json", kept)
+        if judged is not None:
+            write_skill(folder / "candidate.md", judged.candidate.skill)
+            _write_rollouts(folder / "selection.jsonl", judged.selection)
+            if judged.verdict.outcome is not Outcome.unchanged:
+                write_skill(skill_path(self._folder.path, step, epoch_end=True), judged.candidate.skill)
+
     def _write_best(self, best: ScoredSkill) -> None:
         assert self._opening is not None, "opened comes first"
         write_skill(self._folder.best_skill, best.skill)
@@ -119,6 +174,8 @@ class RunRecorder(Watcher):
             format=FORMAT,
             skillopt_exp=__version__,
             step=best.step,
+            epoch_end=best.epoch_end,
+            guidance=("ungated" if self._ungated else "gated") if best.skill.guidance else None,
             digest=best.skill.digest,
             seed_digest=self._seed_digest,
             dataset=self._opening.dataset,

@@ -1,5 +1,7 @@
 """``runtime_state.json``: what the next step depends on, and the skill files that it stands on.
 
+Skills of the ends of epochs have files of their own, since a step may have made one, too.
+
 The state holds the parts of its skills (a rendered text does not say where one part ends) and names
 the file of each by a path inside the run folder with the SHA-256 of the text. A skill file that was
 cut, changed or lost is refused: its scores would be another skill's.
@@ -25,6 +27,7 @@ class SavedSkill:
     step: int
     parts: Skill
     scores: tuple[Score, ...]
+    epoch_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,15 @@ class SavedState:
     current: SavedSkill
     best: SavedSkill
     step_buffer: tuple[Remembered, ...]
+    last_epoch: Skill | None = None
+    meta_skill: str = ""
+    epoch_scored: tuple[SavedSkill, ...] = ()
+    ungated: bool = False
 
 
-def skill_path(folder: Path, step: int) -> Path:
-    """The file of the skill that ``step`` made; step 0 is the seed."""
-    return folder / "skills" / f"skill_v{step:04d}.md"
+def skill_path(folder: Path, step: int, *, epoch_end: bool = False) -> Path:
+    """The file of the skill that ``step`` made, or the end of the epoch after it; step 0 is the seed."""
+    return folder / "skills" / f"skill_v{step:04d}{'_epoch_end' if epoch_end else ''}.md"
 
 
 def write_skill(path: Path, skill: Skill) -> None:
@@ -69,6 +76,10 @@ def save_state(folder: Path, file: Path, state: TrainState) -> None:
         current=_save_skill(folder, state.current),
         best=_save_skill(folder, state.best),
         step_buffer=state.step_buffer,
+        last_epoch=state.last_epoch,
+        meta_skill=state.meta_skill,
+        epoch_scored=tuple(_save_skill(folder, scored) for scored in state.epoch_scored),
+        ungated=state.ungated,
     )
     write_atomic(file, to_json(saved, indent=2) + "\n")
 
@@ -90,11 +101,15 @@ def load_state(folder: Path, file: Path) -> TrainState:
         current=_load_skill(folder, saved.current),
         best=_load_skill(folder, saved.best),
         step_buffer=saved.step_buffer,
+        last_epoch=saved.last_epoch,
+        meta_skill=saved.meta_skill,
+        epoch_scored=tuple(_load_skill(folder, scored) for scored in saved.epoch_scored),
+        ungated=saved.ungated,
     )
 
 
 def _save_skill(folder: Path, scored: ScoredSkill) -> SavedSkill:
-    path = skill_path(folder, scored.step)
+    path = skill_path(folder, scored.step, epoch_end=scored.epoch_end)
     if not path.exists():
         write_skill(path, scored.skill)
     return SavedSkill(
@@ -103,6 +118,7 @@ def _save_skill(folder: Path, scored: ScoredSkill) -> SavedSkill:
         step=scored.step,
         parts=scored.skill,
         scores=scored.scores,
+        epoch_end=scored.epoch_end,
     )
 
 
@@ -115,4 +131,4 @@ def _load_skill(folder: Path, saved: SavedSkill) -> ScoredSkill:
                 f"{path} does not hold the skill that was scored (SHA-256 {digest[:12]}, "
                 f"scored {saved.sha256[:12]}): it was changed or cut. Restore the file, or start a new run"
             )
-    return ScoredSkill(skill=saved.parts, scores=saved.scores, step=saved.step)
+    return ScoredSkill(saved.parts, saved.scores, saved.step, saved.epoch_end)

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.prompts import render
+from skillopt_exp.prompts import BUILT_IN, Prompts
 from skillopt_exp.records import Patch, Skill, Source
 from skillopt_exp.stages.replies import ask_json, edit_fields, read_patch
 
 
-async def aggregate(optimizer: Chat, skill: Skill, source: Source, patches: Sequence[Patch]) -> Patch:
+async def aggregate(
+    optimizer: Chat, skill: Skill, source: Source, patches: Sequence[Patch], prompts: Prompts = BUILT_IN
+) -> Patch:
     """One patch of one merge group. A group in which at most one patch has edits needs no call.
 
     A reply that cannot be read leaves the edits unmerged, in order; ``replies`` and ``dropped`` say so.
@@ -24,7 +26,7 @@ async def aggregate(optimizer: Chat, skill: Skill, source: Source, patches: Sequ
     )
     if len(full) <= 1:
         return together
-    prompt = render(
+    prompt = prompts.render(
         "merge",
         kind=source,
         skill=skill.text,

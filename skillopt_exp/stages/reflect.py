@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.prompts import render
+from skillopt_exp.prompts import BUILT_IN, Prompts
 from skillopt_exp.records import Patch, Remembered, Rollout, Skill, Source
 from skillopt_exp.stages.replies import ask_json, edit_fields, read_patch
 
@@ -20,12 +20,16 @@ class Minibatch:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What every reflect call of a step is told besides its trajectories."""
+    """What every reflect call of a step is told besides its trajectories.
+
+    ``edit_budget`` None is no limit; ``advice`` is the meta skill.
+    """
 
     skill: Skill
     memory: tuple[Remembered, ...]
-    edit_budget: int
+    edit_budget: int | None
     trajectory_chars: int
+    advice: str = ""
 
 
 def minibatches(rollouts: Sequence[Rollout], *, size: int, failure_only: bool) -> tuple[Minibatch, ...]:
@@ -43,13 +47,14 @@ def minibatches(rollouts: Sequence[Rollout], *, size: int, failure_only: bool) -
     )
 
 
-async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch) -> Patch:
-    """At most ``edit_budget`` edits. A reply that cannot be read is a patch without edits."""
-    prompt = render(
+async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch, prompts: Prompts = BUILT_IN) -> Patch:
+    """At most the brief's ``edit_budget`` edits. A reply that cannot be read is a patch without edits."""
+    prompt = prompts.render(
         "reflect",
         kind=minibatch.source,
         skill=brief.skill.text,
-        memory=[_memory(step) for step in brief.memory],
+        memory=[remembered(step) for step in brief.memory],
+        advice=brief.advice,
         budget=brief.edit_budget,
         trajectories=[trajectory(rollout, brief.trajectory_chars) for rollout in minibatch.rollouts],
     )
@@ -57,9 +62,8 @@ async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch) -> Patch:
     if answer.value is None:
         return Patch((), minibatch.source, replies=(answer.path,), dropped=(answer.problem,))
     edits = tuple(replace(edit, support_count=1, source_type=minibatch.source) for edit in answer.value.edits)
-    surplus = tuple(
-        f"over the edit budget: {edit.op} {edit.content!r}" for edit in edits[brief.edit_budget :]
-    )
+    over = edits[len(edits) if brief.edit_budget is None else brief.edit_budget :]
+    surplus = tuple(f"over the edit budget: {edit.op} {edit.content!r}" for edit in over)
     return Patch(
         edits=edits[: brief.edit_budget],
         source=minibatch.source,
@@ -95,7 +99,8 @@ def excerpt(text: str, limit: int) -> str:
     return f"{head} [... {len(text) - len(head) - len(tail)} characters left out ...] {tail}"
 
 
-def _memory(step: Remembered) -> dict[str, Any]:
+def remembered(step: Remembered) -> dict[str, Any]:
+    """An earlier step as the optimizer is shown it."""
     return {
         "step": step.step,
         "outcome": str(step.outcome),

@@ -6,13 +6,13 @@ the top level, or under ``patch``; a bare list is a list of edits.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from skillopt_exp.errors import ReplyFault
 from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.llm.json_reply import Unparsable, parse
-from skillopt_exp.records import Edit, Message, ParsePath, Source
+from skillopt_exp.records import Edit, Message, ParsePath, Skill, Source
 
 T = TypeVar("T")
 
@@ -86,6 +86,61 @@ def read_indices(value: Any) -> tuple[int, ...]:
         raise Unparsable('there is no list "selected_indices" in the reply')
     numbers = [entry for entry in entries if isinstance(entry, int) and not isinstance(entry, bool)]
     return tuple(dict.fromkeys(numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class RateReply:
+    """How many edits the optimizer wants (0 or more), and why."""
+
+    edits: int
+    reason: str
+
+
+def read_rate(value: Any) -> RateReply:
+    """``learning_rate``, a whole number."""
+    fields = _fields(value)
+    number = fields.get("learning_rate")
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise Unparsable('"learning_rate" must be a whole number, 0 or more')
+    return RateReply(number, _text(fields.get("reasoning")))
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReply:
+    """A text that the optimizer wrote, and why."""
+
+    text: str
+    reasoning: str
+
+
+def read_guidance(value: Any) -> WrittenReply:
+    """``slow_update_content``, without the marks of the part where the optimizer wrote them, too."""
+    written = _written(value, "slow_update_content")
+    text = written.text.replace(Skill.GUIDANCE_START, "").replace(Skill.GUIDANCE_END, "").strip()
+    return replace(written, text=text)
+
+
+def read_meta_skill(value: Any) -> WrittenReply:
+    """``meta_skill_content``."""
+    return _written(value, "meta_skill_content")
+
+
+def read_skill(value: Any) -> WrittenReply:
+    """``new_skill``, or that of the first of ``skill_candidates``."""
+    candidates = _fields(value).get("skill_candidates")
+    if isinstance(candidates, list) and candidates and isinstance(candidates[0], Mapping):
+        value = candidates[0]
+    return _written(value, "new_skill")
+
+
+def _written(value: Any, name: str) -> WrittenReply:
+    fields = _fields(value)
+    text = fields.get(name)
+    if not isinstance(text, str):
+        raise Unparsable(f'there is no text "{name}" in the reply')
+    return WrittenReply(text.strip(), _text(fields.get("reasoning")))
 
 
 def edit_fields(edit: Edit) -> dict[str, Any]:

@@ -3,19 +3,25 @@
 from dataclasses import replace
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.prompts import render
+from skillopt_exp.prompts import BUILT_IN, Prompts
 from skillopt_exp.records import Patch, Skill
 from skillopt_exp.stages.replies import ask_json, edit_fields, read_indices
 
 
-async def select(optimizer: Chat, skill: Skill, pool: Patch, budget: int) -> Patch:
-    """The pool with at most ``budget`` edits. No call where all of them fit.
+async def select(
+    optimizer: Chat, skill: Skill, pool: Patch, budget: int | None, prompts: Prompts = BUILT_IN
+) -> Patch:
+    """The pool with at most ``budget`` edits (None: all). No call where all of them fit, or none may stay.
 
     A ranking that cannot be read, or names no edit of the pool, leaves the pool's own order.
     """
-    if len(pool.edits) <= budget:
+    if budget is None or len(pool.edits) <= budget:
         return pool
-    prompt = render("rank", skill=skill.text, budget=budget, edits=[edit_fields(edit) for edit in pool.edits])
+    if budget == 0:
+        return replace(pool, edits=())
+    prompt = prompts.render(
+        "rank", skill=skill.text, budget=budget, edits=[edit_fields(edit) for edit in pool.edits]
+    )
     answer = await ask_json(optimizer, prompt, stage=Stage.select, read=read_indices)
     known = [index for index in answer.value or () if 0 <= index < len(pool.edits)]
     order = known or range(len(pool.edits))

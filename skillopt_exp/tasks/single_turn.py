@@ -14,6 +14,7 @@ _FAULT_FEEDBACK = {
     Fault.truncated: "the reply was cut off at its length limit before it ended, so it was not read",
     Fault.content_filter: "the provider's content filter withheld the reply",
     Fault.empty: "the reply was empty",
+    Fault.too_long: "the prompt is longer than the model's context",
     Fault.scorer_error: "the reply could not be scored",
     Fault.unparsable: "the reply could not be read",
 }

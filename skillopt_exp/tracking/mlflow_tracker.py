@@ -150,6 +150,7 @@ class MlflowTracker(Watcher):
             "skillopt_exp": __version__,
             "run_folder": str(folder.relative_to(self._base) if inside else folder),
             "status": "running",
+            "gate": opening.gate,
             **{f"choice.{group}": name for group, name in opening.choices.items()},
             **({} if commit is None else {"mlflow.source.git.commit": commit}),
         }

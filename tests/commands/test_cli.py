@@ -67,6 +67,7 @@ def test_a_run_leaves_a_skill_and_says_where(tmp_path: Path) -> None:
         (["rule", "train_size=0"], 2, ["train_size is 0"]),
         (["rule"], 2, ["rule needs train_size"]),
         (["rule", "train_size=many"], 2, ["train_size=many"]),
+        (["rule", "train_size=[x"], 2, ["train_size=[x"]),
     ],
 )
 def test_bad_input_gets_one_message_and_leaves_nothing(

@@ -18,7 +18,7 @@ CHOICES = [
     for path in sorted((conf_dir() / "model" / role).glob("*.yaml"))
 ]
 
-NAMELESS = ("ollama", "openai", "openai_compatible", "vllm")
+NAMELESS = ("azure", "ollama", "openai", "openai_compatible", "vllm")
 """Model files that leave the model's name to their user."""
 
 
@@ -50,7 +50,7 @@ def test_one_role_can_be_swapped() -> None:
         ("+train.batchsize=3", "there is no key 'train.batchsize'; did you mean train.batch_size?"),
         ("batch_size=3", "did you mean train.batch_size?"),
         ("+dataset.scorer_name=exact", "did you mean dataset.scorer?"),
-        ("+model.target.api_key=x", "did you mean model.target.api_key_env?"),
+        ("+model.target.apikeyenv=x", "did you mean model.target.api_key_env?"),
         ("train.batch_size=0", "train.batch_size is 0; give 1 or more"),
         ("train.num_epochs=-1", "train.num_epochs is -1"),
         ("gradient.merge_batch_size=1", "merging one by one never ends"),

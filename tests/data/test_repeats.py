@@ -19,7 +19,9 @@ def read_all(*records: Record) -> list[Sourced]:
 
 def test_repeated_ids_are_listed_with_their_lines_up_to_five():
     records = [record(where=f"a.jsonl:{line}", id=str(line % 6), question=f"q{line}") for line in range(12)]
-    with pytest.raises(DataError, match=r"6 ids .*'0' at a\.jsonl:0 and a\.jsonl:6") as caught:
+    with pytest.raises(
+        DataError, match=r"ids that stand at more than one record .6.*'0' at a\.jsonl:0 and a\.jsonl:6"
+    ) as caught:
         without_repeats(read_all(*records))
     assert str(caught.value).count(" at a.jsonl") == 5
 

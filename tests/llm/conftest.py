@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -30,16 +30,19 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def connected(server: MisbehavingServer, keys: None, sleeps: Sleeps) -> Connected:
-    """Both roles at the misbehaving server; settings given are the target's, but for ``caps``."""
+    """Both roles at the misbehaving server; ``settings`` are the target's, ``run`` are of ``connect``."""
 
     @asynccontextmanager
-    async def open_both(caps: Any = None, **settings: Any) -> AsyncIterator[Models]:
+    async def open_both(
+        run: Mapping[str, Any] | None = None, max_error_rate: float = 0.1, **settings: Any
+    ) -> AsyncIterator[Models]:
         target = {"name": "small", "base_url": server.url, "api_key_env": "TARGET_KEY", **settings}
         config = ModelConfig(
             target=EndpointConfig(**target),
             optimizer=EndpointConfig(name="large", base_url=server.url, api_key_env="OPTIMIZER_KEY"),
+            max_error_rate=max_error_rate,
         )
-        async with connect(config, caps=caps, clock=sleeps.clock()) as models:
+        async with connect(config, **{"clock": sleeps.clock(), **(run or {})}) as models:
             yield models
 
     return open_both

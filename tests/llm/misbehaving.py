@@ -62,6 +62,12 @@ def refuses(status: int, message: str, *, headers: Mapping[str, str] | None = No
     return Answer(json.dumps({"error": {"message": message, **error}}), status, headers or {})
 
 
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128  # as many as may connect at once without waiting for a second
+
+
 class MisbehavingServer:
     """Serves on a free local port. ``answers`` come one a request; the last one repeats.
 
@@ -75,9 +81,7 @@ class MisbehavingServer:
         self.most_at_once = 0
         self._at_once = 0
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._http.daemon_threads = True
-        self._http.block_on_close = False
+        self._http = _Http(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
         self._thread.start()
 

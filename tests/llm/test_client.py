@@ -189,6 +189,62 @@ async def test_a_filtered_reply_is_a_fault_at_once(
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refuses(400, "Too long", code="context_length_exceeded"),
+        refuses(400, "the request exceeds the available context size", type="exceed_context_size_error"),
+    ],
+)
+async def test_a_prompt_longer_than_the_context_is_a_fault_of_its_own(
+    server: MisbehavingServer, connected: Connected, answer: Answer
+) -> None:
+    server.answers = [answer]
+    async with connected() as models:
+        with pytest.raises(ReplyFault, match="longer than the model's context") as fault:
+            await models.target.ask(HI, stage=Stage.rollout)
+    assert fault.value.kind is Fault.too_long
+    assert len(server.asked) == 1
+
+
+async def test_more_room_than_the_context_has_makes_the_cut_reply_a_fault(
+    server: MisbehavingServer, connected: Connected
+) -> None:
+    server.answers = [
+        says("Osl", finish="length"),
+        refuses(400, "max_tokens and prompt exceed the context", code="context_length_exceeded"),
+    ]
+    async with connected(max_tokens=2000) as models:
+        with pytest.raises(ReplyFault) as fault:
+            await models.target.ask(HI, stage=Stage.rollout)
+    assert fault.value.kind is Fault.truncated
+
+
+async def test_an_endpoint_that_takes_no_output_limit_has_no_more_room_for_anybody(
+    server: MisbehavingServer, connected: Connected
+) -> None:
+    server.decide = lambda asked: (
+        refuses(400, "no such field", param=next(name for name in asked.body if name.startswith("max_")))
+        if any(name.startswith("max_") for name in asked.body)
+        else says("Osl", finish="length")
+    )
+    async with connected() as models:
+        for _ in range(2):
+            with pytest.raises(ReplyFault) as fault:
+                await models.target.ask(HI, stage=Stage.rollout)
+            assert fault.value.kind is Fault.truncated
+    assert len(server.asked) == 1 + 2 + 1
+
+
+async def test_half_a_surrogate_pair_in_a_reply_is_replaced(
+    server: MisbehavingServer, connected: Connected
+) -> None:
+    server.answers = [says("Os\ud83dlo", reasoning_content="Hm\udc00.")]
+    async with connected() as models:
+        reply = await models.target.ask(HI, stage=Stage.rollout)
+    assert (reply.content, reply.reasoning) == ("Os\ufffdlo", "Hm\ufffd.")
+
+
 @pytest.mark.parametrize("blank", [says(""), says(" \n\n "), says(None), says("\n" * 50, finish="length")])
 async def test_an_empty_reply_in_json_mode_is_asked_for_again_without_it(
     server: MisbehavingServer, connected: Connected, blank: Answer
@@ -319,7 +375,6 @@ async def test_nobody_listening_is_an_outage(connected: Connected, sleeps: Sleep
         (refuses(422, "Bad thing"), ["HTTP 422"]),
         (refuses(429, "Pay up", code="insufficient_quota"), ["HTTP 429", "balance", "TARGET_KEY"]),
         (refuses(429, "Pay up", type="insufficient_quota"), ["balance"]),
-        (refuses(400, "Too long", code="context_length_exceeded"), ["context"]),
         (Answer('{"error": {"code": 401, "message": "no"}}', 200), ["HTTP 401", "TARGET_KEY"]),
         (Answer('{"error": "model not found"}', 404), ["HTTP 404", "model not found"]),
         (Answer("", 404), ["HTTP 404", "no message"]),
@@ -385,7 +440,7 @@ async def test_a_stage_cap_holds_inside_the_endpoints_limit(
 ) -> None:
     server.answers = [says("x", delay=0.05)]
     two = asyncio.Semaphore(2)
-    async with connected(caps={Stage.reflect: two, Stage.aggregate: two}) as models:
+    async with connected(run={"caps": {Stage.reflect: two, Stage.aggregate: two}}) as models:
         stages = [Stage.reflect, Stage.aggregate] * 3
         await asyncio.gather(*(models.optimizer.ask(HI, stage=stage) for stage in stages))
         assert server.most_at_once == 2

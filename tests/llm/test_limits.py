@@ -8,6 +8,7 @@ from llm.connecting import Sleeps
 
 from skillopt_exp.llm.failure import CallFailed, Failure
 from skillopt_exp.llm.limits import FIRST_PAUSE, LONGEST_PAUSE, EndpointLimit, Slots, pause
+from skillopt_exp.llm.underway import Underway
 
 BUSY = Failure("busy", status=429)
 DOWN = Failure("down", status=503)
@@ -26,6 +27,14 @@ class Scripted:
         if self.failures:
             raise CallFailed(self.failures.pop(0))
         return "answer"
+
+
+def limited(ceiling: int, sleeps: Sleeps, chance: float = 0.5) -> EndpointLimit:
+    return EndpointLimit("m", ceiling, sleeps.clock(chance), Underway())
+
+
+async def call(limit: EndpointLimit, script: Scripted, *, max_retries: int) -> str:
+    return await limit.patiently(lambda: limit.once(script), max_retries=max_retries)
 
 
 @given(
@@ -48,70 +57,70 @@ def test_pauses_double_up_to_a_bound() -> None:
 
 
 async def test_pauses_are_slept_and_patience_has_an_end(sleeps: Sleeps) -> None:
-    limit = EndpointLimit("m", 4, sleeps.clock())
-    assert await limit.call(Scripted(DOWN, DOWN), max_retries=2) == "answer"
+    limit = limited(4, sleeps)
+    assert await call(limit, Scripted(DOWN, DOWN), max_retries=2) == "answer"
     assert sleeps.naps == [1.0, 2.0]
     impatient = Scripted(DOWN, DOWN, DOWN)
     with pytest.raises(CallFailed):
-        await limit.call(impatient, max_retries=2)
+        await call(limit, impatient, max_retries=2)
     assert impatient.sent == 3
 
 
 async def test_zero_retries_means_one_call(sleeps: Sleeps) -> None:
     once = Scripted(DOWN)
     with pytest.raises(CallFailed):
-        await EndpointLimit("m", 1, sleeps.clock()).call(once, max_retries=0)
+        await call(limited(1, sleeps), once, max_retries=0)
     assert (once.sent, sleeps.naps) == (1, [])
 
 
 async def test_a_refusal_is_raised_without_a_pause(sleeps: Sleeps) -> None:
     with pytest.raises(CallFailed):
-        await EndpointLimit("m", 4, sleeps.clock()).call(Scripted(Failure("no", status=401)), max_retries=5)
+        await call(limited(4, sleeps), Scripted(Failure("no", status=401)), max_retries=5)
     assert sleeps.naps == []
 
 
 async def test_a_provider_that_asks_for_a_day_is_not_waited_for(sleeps: Sleeps) -> None:
     with pytest.raises(CallFailed):
-        await EndpointLimit("m", 4, sleeps.clock()).call(
-            Scripted(Failure("busy", status=429, retry_after=86_400.0)), max_retries=5
+        await call(
+            limited(4, sleeps), Scripted(Failure("busy", status=429, retry_after=86_400.0)), max_retries=5
         )
     assert sleeps.naps == []
 
 
 async def test_a_retry_after_keeps_everybody_away(sleeps: Sleeps) -> None:
-    limit = EndpointLimit("m", 4, sleeps.clock())
+    limit = limited(4, sleeps)
     with pytest.raises(CallFailed):
-        await limit.call(Scripted(Failure("busy", status=429, retry_after=30.0)), max_retries=0)
-    await limit.call(Scripted(), max_retries=0)
+        await call(limit, Scripted(Failure("busy", status=429, retry_after=30.0)), max_retries=0)
+    await call(limit, Scripted(), max_retries=0)
     assert sleeps.naps == [30.0]
-    await limit.call(Scripted(), max_retries=0)
+    await call(limit, Scripted(), max_retries=0)
     assert sleeps.naps == [30.0]
 
 
 async def test_a_429_halves_the_limit_and_answers_win_it_back(sleeps: Sleeps) -> None:
-    limit = EndpointLimit("m", 8, sleeps.clock())
-    await limit.call(Scripted(BUSY), max_retries=1)
+    limit = limited(8, sleeps)
+    await call(limit, Scripted(BUSY), max_retries=1)
     assert limit.allowed == 4
     for _ in range(3):  # with the answer of the retry, a window of four
-        await limit.call(Scripted(), max_retries=0)
+        await call(limit, Scripted(), max_retries=0)
     assert limit.allowed == 5
     for _ in range(5 + 6 + 7 + 20):
-        await limit.call(Scripted(), max_retries=0)
+        await call(limit, Scripted(), max_retries=0)
     assert limit.allowed == 8
 
 
 async def test_one_burst_of_429s_halves_the_limit_once(sleeps: Sleeps) -> None:
-    limit = EndpointLimit("m", 8, sleeps.clock())
-    burst = [limit.call(Scripted(BUSY), max_retries=0) for _ in range(8)]
+    limit = limited(8, sleeps)
+    burst = [call(limit, Scripted(BUSY), max_retries=0) for _ in range(8)]
     results = await asyncio.gather(*burst, return_exceptions=True)
     assert all(isinstance(result, CallFailed) for result in results)
     assert limit.allowed == 4
 
 
 async def test_the_limit_never_falls_below_one(sleeps: Sleeps) -> None:
-    limit = EndpointLimit("m", 2, sleeps.clock())
+    limit = limited(2, sleeps)
     with pytest.raises(CallFailed):
-        await limit.call(Scripted(*[BUSY] * 7), max_retries=6)
+        await call(limit, Scripted(*[BUSY] * 7), max_retries=6)
     assert limit.allowed == 1
 
 
@@ -119,11 +128,11 @@ async def test_a_long_outage_is_said_but_not_a_thousand_times(
     sleeps: Sleeps, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    limit = EndpointLimit("m", 50, sleeps.clock(chance=0.0))
-    await asyncio.gather(*(limit.call(Scripted(DOWN), max_retries=1) for _ in range(50)))
+    limit = limited(50, sleeps, chance=0.0)
+    await asyncio.gather(*(call(limit, Scripted(DOWN), max_retries=1) for _ in range(50)))
     assert len(caplog.records) == 1
     sleeps.now += 60.0
-    await limit.call(Scripted(DOWN), max_retries=1)
+    await call(limit, Scripted(DOWN), max_retries=1)
     assert len(caplog.records) == 2
     assert "49 more" in caplog.text
 
@@ -136,12 +145,13 @@ async def test_slots_are_never_exceeded_and_are_given_in_order(ceiling: int, cal
 
     async def hold(number: int) -> None:
         nonlocal held, most
-        async with slots.slot():
-            order.append(number)
-            held += 1
-            most = max(most, held)
-            await asyncio.sleep(0)
-            held -= 1
+        await slots.enter()
+        order.append(number)
+        held += 1
+        most = max(most, held)
+        await asyncio.sleep(0)
+        held -= 1
+        slots.leave()
 
     await asyncio.gather(*(hold(number) for number in range(callers)))
     assert order == list(range(callers))
@@ -154,9 +164,12 @@ async def test_a_cancelled_caller_keeps_no_slot(cancelled: set[int], yields: int
     done: list[int] = []
 
     async def hold(number: int) -> None:
-        async with slots.slot():
+        await slots.enter()
+        try:
             await asyncio.sleep(0)
             done.append(number)
+        finally:
+            slots.leave()
 
     tasks = [asyncio.ensure_future(hold(number)) for number in range(10)]
     for _ in range(yields):

@@ -1,13 +1,19 @@
 import random
+from dataclasses import replace
 
 import pytest
 
 from skillopt_exp.config.model import PriceConfig
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.llm.meter import Meter
-from skillopt_exp.llm.reply import CallUsage, Reply
+from skillopt_exp.llm.failure import Failure
+from skillopt_exp.llm.ledger import SettledCall
+from skillopt_exp.llm.meter import Meter, added
+from skillopt_exp.llm.reply import CallUsage
 from skillopt_exp.records import Role, Usage
 
+NOTHING_SAID = CallUsage()
+OFF_PEAK, PEAK = 1_793_059_200.0, 1_793_066_400.0
+"""Tuesday, 27 October 2026, 00:00 and 02:00 UTC."""
 PRICE = PriceConfig(date="2026-10-27", input=1.0, cached_input=0.1, output=2.0)
 
 
@@ -15,13 +21,36 @@ def meter(target: PriceConfig = PRICE, optimizer: PriceConfig = PRICE) -> Meter:
     return Meter({Role.target: target, Role.optimizer: optimizer})
 
 
-def reply(usage: CallUsage | None, model: str = "m") -> Reply:
-    return Reply("text", model=model, usage=usage)
+def call(
+    role: Role = Role.target,
+    stage: Stage = Stage.rollout,
+    usage: CallUsage = NOTHING_SAID,
+    *,
+    answered: str = "m",
+    reused: bool = False,
+    at: float = OFF_PEAK,
+) -> SettledCall:
+    return SettledCall(
+        at=at,
+        key="k",
+        role=role,
+        stage=stage,
+        host="h",
+        asked="m",
+        answered=answered,
+        finish_reason="stop",
+        attempt=1,
+        reused=reused,
+        input_tokens=usage.input_tokens,
+        cached_tokens=usage.cached_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+    )
 
 
 def test_cost_counts_cached_input_apart() -> None:
     account = meter()
-    account.record(Role.target, Stage.rollout, reply(CallUsage(1_000_000, 400_000, 500_000, 0)))
+    account.record(call(Role.target, Stage.rollout, CallUsage(1_000_000, 400_000, 500_000, 0)))
     assert account.usage(Role.target, Stage.rollout).cost_usd == pytest.approx(0.6 + 0.04 + 1.0)
 
 
@@ -34,7 +63,7 @@ def test_a_stage_without_calls_has_used_nothing() -> None:
 def test_an_unknown_price_is_not_free_and_a_price_of_zero_is() -> None:
     account = meter(target=PriceConfig(), optimizer=PriceConfig(input=0.0, cached_input=0.0, output=0.0))
     for role in Role:
-        account.record(role, Stage.rollout, reply(CallUsage(10, 0, 10, 0)))
+        account.record(call(role, Stage.rollout, CallUsage(10, 0, 10, 0)))
     assert account.usage(Role.target, Stage.rollout).cost_usd is None
     assert account.usage(Role.optimizer, Stage.rollout).cost_usd == 0.0
     assert account.total().cost_usd is None
@@ -42,20 +71,20 @@ def test_an_unknown_price_is_not_free_and_a_price_of_zero_is() -> None:
 
 def test_a_cached_price_is_needed_only_where_something_was_cached() -> None:
     account = meter(target=PriceConfig(input=1.0, output=1.0))
-    account.record(Role.target, Stage.rollout, reply(CallUsage(10, None, 10, None)))
-    account.record(Role.target, Stage.test, reply(CallUsage(10, 5, 10, None)))
+    account.record(call(Role.target, Stage.rollout, CallUsage(10, None, 10, None)))
+    account.record(call(Role.target, Stage.test, CallUsage(10, 5, 10, None)))
     assert account.usage(Role.target, Stage.rollout).cost_usd == pytest.approx(20e-6)
     assert account.usage(Role.target, Stage.test).cost_usd is None
 
 
 def test_one_call_without_usage_makes_the_sums_unknown_and_the_calls_stay_counted() -> None:
     account = meter()
-    account.record(Role.target, Stage.rollout, reply(CallUsage(10, 0, 10, 0)))
-    account.record(Role.target, Stage.rollout, reply(None))
-    account.record(Role.target, Stage.test, reply(CallUsage(7, 0, 1, 0)))
-    assert account.usage(Role.target, Stage.rollout) == Usage(2, None, None, None, None, None)
+    account.record(call(Role.target, Stage.rollout, CallUsage(10, 0, 10, 0)))
+    account.record(call())
+    account.record(call(Role.target, Stage.test, CallUsage(7, 0, 1, 0)))
+    assert account.usage(Role.target, Stage.rollout) == Usage(2, 0, None, None, None, None, None)
     assert account.usage(Role.target, Stage.test).input_tokens == 7
-    assert account.total() == Usage(3, None, None, None, None, None)
+    assert account.total() == Usage(3, 0, None, None, None, None, None)
 
 
 def test_totals_do_not_depend_on_the_order_of_answers() -> None:
@@ -66,7 +95,7 @@ def test_totals_do_not_depend_on_the_order_of_answers() -> None:
     for seed in range(5):
         account = meter()
         for role, stage, usage in random.Random(seed).sample(calls, len(calls)):
-            account.record(role, stage, reply(usage))
+            account.record(call(role, stage, usage))
         totals.add((account.total(), tuple(account.by_stage().items())))
     assert len(totals) == 1
     assert account.total().calls == len(calls)
@@ -76,6 +105,42 @@ def test_totals_do_not_depend_on_the_order_of_answers() -> None:
 def test_the_models_that_answered_are_named_most_frequent_first() -> None:
     account = meter()
     for model in ("flash-1017", "flash-0913", "flash-1017", ""):
-        account.record(Role.target, Stage.rollout, reply(None, model))
+        account.record(call(answered=model))
     assert account.answering_models(Role.target) == ("flash-1017", "flash-0913")
     assert account.answering_models(Role.optimizer) == ()
+
+
+def test_reused_answers_are_counted_and_cost_nothing() -> None:
+    account = meter()
+    account.record(call(usage=CallUsage(1000, 0, 1000, 0)))
+    paid = account.total()
+    account.record(call(usage=CallUsage(1000, 0, 1000, 0), reused=True))
+    account.record(call(stage=Stage.test, reused=True))
+    assert account.total() == replace(paid, reused=2)
+    assert account.usage(Role.target, Stage.test) == Usage(reused=1)
+    assert added([Usage(reused=1), Usage(calls=1, reused=2)]) == Usage(calls=1, reused=3)
+
+
+def test_a_call_costs_what_its_hour_costs() -> None:
+    price = replace(PRICE, peak_hours=[[1, 4]], peak_input=2.0, peak_cached_input=0.2, peak_output=4.0)
+    account = meter(target=price)
+    used = CallUsage(1_000_000, 500_000, 1_000_000, 0)
+    account.record(call(usage=used, at=OFF_PEAK))
+    assert account.total().cost_usd == pytest.approx(0.5 + 0.05 + 2.0)
+    account.record(call(usage=used, at=PEAK))
+    assert account.total().cost_usd == pytest.approx(3 * (0.5 + 0.05 + 2.0))
+    assert account.total().input_tokens == 2_000_000
+
+
+def test_failed_requests_are_counted_apart_by_status() -> None:
+    account = meter()
+    for failure in (
+        Failure("down", status=503),
+        Failure("busy", status=429),
+        Failure("gone"),
+        Failure("x", 503),
+    ):
+        account.failed(Role.target, failure)
+    assert account.failures(Role.target) == {"429": 1, "503": 2, "no answer": 1}
+    assert account.failures(Role.optimizer) == {}
+    assert account.total() == Usage()

@@ -1,3 +1,4 @@
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from skillopt_exp.config.locate import conf_dir
 from skillopt_exp.config.model import EndpointConfig, Provider
 from skillopt_exp.errors import UsageError
 from skillopt_exp.llm.endpoint import locate, normalised
+from skillopt_exp.llm.price import Tariff, rates, tariff_at
 from skillopt_exp.records import Role
 
 MODEL = conf_dir() / "model"
@@ -30,7 +32,7 @@ def load(file: Path) -> EndpointConfig:
 
 
 def test_every_preset_sets_both_roles_to_files_that_exist() -> None:
-    assert NAMES == ["deepseek", "ollama", "openai", "openai_compatible", "simulated", "vllm"]
+    assert NAMES == ["azure", "deepseek", "ollama", "openai", "openai_compatible", "simulated", "vllm"]
     for name in NAMES:
         preset = OmegaConf.load(MODEL / f"{name}.yaml")
         assert preset == {"defaults": [{"target": name}, {"optimizer": name}, "_self_"]}
@@ -59,8 +61,8 @@ def test_every_file_gives_an_address_that_can_be_used(file: Path, monkeypatch: p
     if config.api_key_env is not None:
         monkeypatch.setenv(config.api_key_env, "planted")
     role = Role(file.parent.name)
-    if file.stem == "openai_compatible":
-        with pytest.raises(UsageError, match="OPENAI_BASE_URL"):
+    if file.stem in ("azure", "openai_compatible"):
+        with pytest.raises(UsageError, match=r"base_url is null.*OPENAI_BASE_URL"):
             locate(role, config)
     else:
         endpoint = locate(role, config)
@@ -79,3 +81,20 @@ def test_deepseek_is_the_small_model_for_tasks_and_the_large_one_thinking_hard_f
     assert (target.name, target.reasoning_effort) == ("deepseek-v4-flash", None)
     assert (optimizer.name, optimizer.reasoning_effort) == ("deepseek-v4-pro", "high")
     assert {target.api_key_env, optimizer.api_key_env} == {"DEEPSEEK_API_KEY"}
+
+
+@pytest.mark.parametrize("role", Role)
+def test_deepseek_costs_twice_as_much_on_weekday_mornings_and_afternoons_in_beijing(role: Role) -> None:
+    price = load(MODEL / role / "deepseek.yaml").price
+    normal, peak = rates(price, Tariff.normal), rates(price, Tariff.peak)
+    for name in ("input", "cached_input", "output"):
+        assert getattr(peak, name) == pytest.approx(2 * getattr(normal, name))
+    beijing = timezone(timedelta(hours=8))
+    for weekday in range(7):
+        busy = [
+            hour
+            for hour in range(24)
+            if tariff_at(price, datetime(2026, 11, 2 + weekday, hour, tzinfo=beijing).timestamp())
+            is Tariff.peak
+        ]
+        assert busy == ([9, 10, 11, 14, 15, 16, 17] if weekday < 5 else [])

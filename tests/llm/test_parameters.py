@@ -7,7 +7,7 @@ from llm.connecting import Connected
 from llm.misbehaving import Answer, Asked, MisbehavingServer, refuses, says
 
 from skillopt_exp.config.model import Thinking
-from skillopt_exp.errors import ProviderError
+from skillopt_exp.errors import ProviderError, ReplyFault
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.failure import Failure
 from skillopt_exp.llm.parameters import Dialect, refused_field
@@ -88,7 +88,7 @@ async def test_a_refusal_of_something_else_is_not_asked_again(
 ) -> None:
     server.answers = [refusal]
     async with connected(max_tokens=100, temperature=0.0) as models:
-        with pytest.raises(ProviderError):
+        with pytest.raises((ProviderError, ReplyFault)):
             await models.target.ask(HI, stage=Stage.rollout)
     assert len(server.asked) == 1
 

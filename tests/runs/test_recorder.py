@@ -13,9 +13,10 @@ import sample_run
 from sample_run import SAMPLE
 
 from skillopt_exp.errors import OutageError
-from skillopt_exp.records import Fault, Skill, TrainState
+from skillopt_exp.records import Fault, Judged, Metric, Outcome, Skill, TrainState, Verdict
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.recorder import RunRecorder
+from skillopt_exp.transitions import UNGATED, after_epoch
 
 
 def run_in(path: Path) -> RunFolder:
@@ -49,11 +50,17 @@ def test_a_run_leaves_these_files(tmp_path: Path) -> None:
             "best_skill.json",
             "best_skill.md",
             "config.yaml",
+            # step 3 ends an epoch
+            *(
+                f"epochs/epoch_0001/{name}"
+                for name in ("after.jsonl", "before.jsonl", "candidate.md", "epoch.json", "selection.jsonl")
+            ),
             "history.jsonl",
             "origins.json",
             "runtime_state.json",
             # the candidate of step 3 is the skill that was there
             *(f"skills/skill_v{step:04d}.md" for step in (0, 1, 2, 4)),
+            "skills/skill_v0003_epoch_end.md",
             "split_manifest.json",
             *(f"steps/step_{step:04d}/{name}" for step in (1, 2, 3, 4) for name in stages),
             "summary.json",
@@ -100,6 +107,8 @@ def test_the_best_skill_stands_beside_its_provenance_and_not_with_it(tmp_path: P
         "format": 1,
         "skillopt_exp": folder.marker.skillopt_exp,
         "step": 4,
+        "epoch_end": False,
+        "guidance": None,
         "digest": Skill("- Rule 2\n- Rule 4").digest,
         "seed_digest": Skill().digest,
         "dataset": "demo",
@@ -110,6 +119,46 @@ def test_the_best_skill_stands_beside_its_provenance_and_not_with_it(tmp_path: P
         "selection_soft": 0.5,
         "num_selection_items": 4,
     }
+
+
+@pytest.mark.parametrize(("by", "label"), [("", "gated"), (UNGATED, "ungated")])
+def test_guidance_in_the_best_skill_is_labelled_by_whether_the_gate_saw_it(
+    by: str, label: str, tmp_path: Path
+) -> None:
+    folder = RunFolder.create(tmp_path, prompts="p")
+    recorder = RunRecorder(folder)
+    recorder.opened(sample_run.opening(tmp_path))
+    recorder.baseline(sample_run.seed(), sample_run.selection(0))
+    (trace,) = sample_run.traces(Outcome.unchanged)
+    end = sample_run.epoch_end(trace.state)
+    skill = replace(sample_run.scored(Skill(guidance="Mind the gap."), 3, 1), epoch_end=True)
+    judged = Judged(skill, sample_run.selection(3), Verdict(Outcome.accepted, by, 3.0))
+    end = replace(end, judged=judged)
+    recorder.step(replace(trace, epoch_end=end, state=after_epoch(trace.state, end, Metric.hard)))
+    for _ in range(2):  # as it was written, and as one that goes on writes it again
+        provenance = json.loads(folder.best_provenance.read_text(encoding="utf-8"))
+        assert (provenance["epoch_end"], provenance["guidance"]) == (True, label)
+        assert "Mind the gap." in folder.best_skill.read_text(encoding="utf-8")
+        RunRecorder(RunFolder.open(tmp_path)).opened(sample_run.opening(tmp_path))
+
+
+def test_the_end_of_an_epoch_is_a_part_of_its_last_step(tmp_path: Path) -> None:
+    folder = run_in(tmp_path)
+    ends = [record.epoch_end for record in folder.read_history()]
+    assert [end is not None for end in ends] == [False, False, True, False]
+    assert ends[2] is not None
+    assert (ends[2].pairs, ends[2].outcome, ends[2].margin) == (
+        {"improved": 1, "still_solved": 1},
+        Outcome.rejected,
+        -1.0,
+    )
+    kept = json.loads((tmp_path / "epochs" / "epoch_0001" / "epoch.json").read_text(encoding="utf-8"))
+    assert kept["pairs"] == [
+        {"id": "train0", "change": "improved", "shown": True},
+        {"id": "train1", "change": "still_solved", "shown": False},
+    ]
+    assert kept["meta_skill"]["text"] == "Look at ünits."
+    assert kept["verdict"]["outcome"] == "rejected"
 
 
 def test_the_best_skill_is_there_from_the_baseline_on(tmp_path: Path) -> None:

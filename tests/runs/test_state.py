@@ -43,9 +43,18 @@ def states() -> st.SearchStrategy[TrainState]:
     """Current and best of two steps, or the same one twice."""
     best = st.builds(ScoredSkill, SKILLS, SCORES, st.just(1))
     later = st.builds(ScoredSkill, SKILLS, SCORES, st.just(2))
+    of_epochs = st.builds(ScoredSkill, SKILLS, SCORES, st.just(2), st.just(True))
     return best.flatmap(
         lambda first: st.builds(
-            TrainState, st.integers(2, 5000), later | st.just(first), st.just(first), BUFFER
+            TrainState,
+            st.integers(2, 5000),
+            later | st.just(first),
+            st.just(first),
+            BUFFER,
+            st.none() | SKILLS,
+            TEXT,
+            st.lists(of_epochs, max_size=1).map(tuple),
+            st.booleans(),
         )
     )
 

@@ -62,7 +62,7 @@ async def test_partial_credit_arrives_unrounded():
 async def test_a_reply_that_cannot_be_used_scores_zero_and_says_why(kind: Fault):
     rollout = await TASK.rollout(ITEM, "", Target(ReplyFault(kind, "details")), attempt=1)
     assert (rollout.score.hard, rollout.score.soft, rollout.fault) == (0.0, 0.0, kind)
-    assert rollout.score.feedback.startswith(("the reply", "the provider"))
+    assert rollout.score.feedback.startswith(("the reply", "the provider", "the prompt"))
     assert rollout.prediction == ""
     assert rollout.messages == (Message("user", "Capital of Norway?"),)
     assert rollout.failed

@@ -7,6 +7,9 @@ from skillopt_exp.simulation.optimizer.advice import ADVICE
 from skillopt_exp.simulation.optimizer.prompt import Proposal
 
 _ADDING = ("append", "insert_after")
+_YOUNG_LINES = 5
+_BEARABLE_YOUNG, _BEARABLE = 3, 1
+"""Edits at once, for a skill of fewer lines than that and for others."""
 
 
 def merge(edits: Iterable[Proposal]) -> tuple[Proposal, ...]:
@@ -21,6 +24,12 @@ def rank(edits: Iterable[tuple[int, Proposal]], budget: int) -> tuple[int, ...]:
     """The indices of the ``budget`` best supported edits, the best first, ties in order."""
     ranked = sorted(edits, key=lambda pair: (-pair[1].support, pair[1].source != "failure", pair[0]))
     return tuple(index for index, _ in ranked[:budget])
+
+
+def rate(edits: Iterable[Proposal], skill: str) -> int:
+    """How many of ``edits`` a skill should take at once: an empty one bears more than a long one."""
+    bearable = _BEARABLE_YOUNG if len(skill.splitlines()) < _YOUNG_LINES else _BEARABLE
+    return min(len(merge(edits)), bearable)
 
 
 def _merged(same: list[Proposal]) -> Proposal:

@@ -9,6 +9,7 @@ from typing import Any
 _BUDGET = re.compile(r"\b(?:At most|Only) (\d+)\b")
 _NUMBER = re.compile(r"\s*\[(\d+)\]\s*(?=\{)")
 _GUIDANCE = "<!-- SLOW_UPDATE_START -->"
+_LIMIT = re.compile(r"\bof the (\d+) that it may have\b")
 _DEFAULT_BUDGET = 4
 
 
@@ -43,6 +44,8 @@ class ReflectPrompt:
     num_earlier_steps: int
     attempts: tuple[Attempt, ...]
     budget: int
+    advice: str = ""
+    """What the optimizer once advised itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,43 @@ class RankPrompt:
     budget: int
 
 
-def parse(text: str) -> ReflectPrompt | MergePrompt | RankPrompt | None:
+@dataclass(frozen=True, slots=True)
+class RatePrompt:
+    """A pool of edits, of which so many are to be applied as the reply says."""
+
+    skill: str
+    edits: tuple[Proposal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LookBackPrompt:
+    """The end of an epoch: tasks that still fail, or fail again, and what to write about them.
+
+    ``kind`` is slow_update or meta_skill.
+    """
+
+    kind: str
+    skill: str
+    guidance: str
+    failing: tuple[Attempt, ...]
+    num_pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactPrompt:
+    """A skill that must become shorter than ``max_tokens``."""
+
+    skill: str
+    max_tokens: int
+
+
+Prompt = ReflectPrompt | MergePrompt | RankPrompt | RatePrompt | LookBackPrompt | CompactPrompt
+
+
+def parse(text: str) -> Prompt | None:
     """The prompt in ``text``, or None when it is something else."""
-    trajectories, patches, edits = (_block(text, tag) for tag in ("trajectories", "patches", "edits"))
+    blocks = (_block(text, tag) for tag in ("trajectories", "patches", "pairs", "edits"))
+    trajectories, patches, pairs, edits = blocks
     if trajectories is not None:
         kind, inside = trajectories
         memory = _json(_inside(text, "memory"))
@@ -73,12 +110,20 @@ def parse(text: str) -> ReflectPrompt | MergePrompt | RankPrompt | None:
             num_earlier_steps=len(memory) if isinstance(memory, list) else 0,
             attempts=tuple(_attempt(value) for value in _dicts(_json(inside))),
             budget=_budget(text),
+            advice=_inside(text, "advice"),
         )
     if patches is not None:
         found = [edit for patch in _dicts(_json(patches[1])) for edit in _edits_of(patch)]
         return MergePrompt(tuple(map(_proposal, found)))
+    if pairs is not None:
+        return _look_back(text, *pairs)
+    if edits is not None and edits[0] == "rate":
+        return RatePrompt(_inside(text, "skill"), tuple(edit for _, edit in _numbered(edits[1])))
     if edits is not None:
         return RankPrompt(tuple(_numbered(edits[1])), _budget(text))
+    limit = _LIMIT.search(text)
+    if limit and _block(text, "long_skill") is not None:
+        return CompactPrompt(_inside(text, "long_skill"), int(limit[1]))
     return None
 
 
@@ -128,9 +173,25 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _budget(text: str) -> int:
-    # The instructions stand before the data, so the first match is theirs.
-    match = _BUDGET.search(text)
+    # The instructions stand before the data; numbers in the data are no budget.
+    match = _BUDGET.search(text.partition("\n<skill>")[0])
     return int(match[1]) if match else _DEFAULT_BUDGET
+
+
+def _look_back(text: str, kind: str, inside: str) -> LookBackPrompt:
+    pairs = _dicts(_json(inside))
+    failing = [
+        _attempt({**pair, **pair["after"]})
+        for pair in pairs
+        if pair.get("change") in ("regressed", "still_failing") and isinstance(pair.get("after"), dict)
+    ]
+    return LookBackPrompt(
+        kind=kind,
+        skill=_inside(text, "skill"),
+        guidance=_inside(text, "guidance"),
+        failing=tuple(failing),
+        num_pairs=len(pairs),
+    )
 
 
 def _contents(value: Any) -> Iterator[str]:

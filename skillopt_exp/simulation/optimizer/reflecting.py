@@ -83,6 +83,8 @@ def _focus(prompt: ReflectPrompt, step: random.Random) -> tuple[Flaw, ...]:
     ]
     open_flaws = list(dict.fromkeys(open_flaws))
     step.shuffle(open_flaws)
+    # Advice of an earlier epoch goes first.
+    open_flaws.sort(key=lambda flaw: ADVICE[flaw].summary not in prompt.advice)
     return tuple(open_flaws[:_NUM_IN_FOCUS])
 
 

@@ -1,0 +1,127 @@
+"""``plan``: what a run would ask and cost, before any paid call."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skillopt_exp.commands.arguments import Verb, parse, split_own
+from skillopt_exp.commands.composing import compose
+from skillopt_exp.config import Config
+from skillopt_exp.config.key import Affects, key
+from skillopt_exp.config.spending import BudgetConfig
+from skillopt_exp.errors import UsageError
+from skillopt_exp.records import Split
+from skillopt_exp.rules import steps_per_epoch
+
+if TYPE_CHECKING:
+    from skillopt_exp.experiment import Experiment
+    from skillopt_exp.planning.ground import AtOnce
+
+VERB = Verb(
+    "plan",
+    "Say what a run would ask and cost: calls, tokens, money and time, with bounds. Asks no model and "
+    "leaves nothing behind. Takes every key of training.",
+    "python -m skillopt_exp plan dataset=demo budget.usd=2",
+)
+
+
+@dataclass(kw_only=True)
+class PlanArguments:
+    """Keys of the verb; all others are those of training."""
+
+    failure_rate: float = key(0.5, affects=Affects.nothing, help="share of attempts expected to fail")
+    seconds_per_call: float = key(
+        5.0, affects=Affects.nothing, help="seconds that one call is expected to take"
+    )
+    target_reply_tokens: int = key(
+        300, affects=Affects.nothing, help="expected length of a target's reply, reasoning included"
+    )
+    optimizer_reply_tokens: int = key(
+        2000, affects=Affects.nothing, help="expected length of an optimizer's reply, reasoning included"
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.failure_rate <= 1:
+            raise UsageError(f"failure_rate is {self.failure_rate}; give a share from 0 to 1")
+        if not self.seconds_per_call >= 0:
+            raise UsageError(f"seconds_per_call is {self.seconds_per_call}; give 0 seconds or more")
+        for name in ("target_reply_tokens", "optimizer_reply_tokens"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}; give 1 token or more")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Print the plan.
+
+    Raises:
+        SkillOptError: as training would before its first call, but for missing keys and caps
+            that cannot be held: nothing is sent.
+    """
+    own, overrides = split_own(PlanArguments, arguments)
+    asked = parse(PlanArguments, own, VERB)
+    if asked is None:
+        return 0
+    show(compose(overrides), asked, base=Path.cwd())
+    return 0
+
+
+def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
+    """Load what the run would load, measure its prompts, print what follows."""
+    # Loads the task and its scorers: not before there is work, so that help answers at once.
+    from rich.console import Console
+
+    from skillopt_exp import experiment, llm
+    from skillopt_exp.llm.budget import loosely_held, unenforceable
+    from skillopt_exp.llm.connect import by_role
+    from skillopt_exp.planning.case import Guesses
+    from skillopt_exp.planning.ground import at_once, survey
+    from skillopt_exp.planning.plan import Plan, plan
+    from skillopt_exp.planning.table import print_head, print_plan
+
+    prepared = experiment.prepare(unpaid(config), base=base)
+    allowed = at_once(config.model, config.gradient.analyst_workers)
+    guesses = Guesses(
+        asked.failure_rate, asked.seconds_per_call, asked.target_reply_tokens, asked.optimizer_reply_tokens
+    )
+
+    async def planned() -> Plan:
+        settings = prepared.decision.settings
+        ground = await survey(prepared.task, prepared.splits, settings, prepared.seed_skill, allowed)
+        return await plan(ground, config.model, config.budget, guesses)
+
+    console = Console()
+    unheld = unenforceable(config.model, config.budget) + loosely_held(config.model, config.budget)
+    warnings = prepared.warnings + prepared.decision.warnings + llm.missing_keys(config.model) + unheld
+    print_head(console, _head(prepared, allowed), warnings)
+    print_plan(console, asyncio.run(planned()), by_role(config.model), guesses)
+
+
+def _head(prepared: "Experiment", allowed: "AtOnce") -> list[tuple[str, str, str]]:
+    """What is planned, as the run itself would introduce it."""
+    settings, (target, optimizer) = prepared.decision.settings, prepared.endpoints
+    sizes = " · ".join(f"{split} {size:,}" for split, size in prepared.sizes.items())
+    an_epoch = steps_per_epoch(prepared.sizes[Split.train], settings.batch_size * settings.accumulation)
+    epochs = "1 epoch" if settings.num_epochs == 1 else f"{settings.num_epochs} epochs"
+    return [
+        ("data", f"{prepared.config.dataset.name}: {sizes} items", ""),
+        ("target", target.name, f"{allowed.target} calls at once"),
+        ("optimizer", optimizer.name, f"{allowed.optimizer} calls at once"),
+        *((origin.key, origin.value, origin.source) for origin in prepared.decision.origins),
+        ("steps", str(settings.num_epochs * an_epoch), f"{epochs} of {an_epoch}"),
+    ]
+
+
+def unpaid(config: Config) -> Config:
+    """The same experiment with models that need no key and money that nobody caps: nothing is sent."""
+    model = config.model
+    return replace(
+        config,
+        budget=BudgetConfig(),
+        model=replace(
+            model,
+            target=replace(model.target, api_key_env=None),
+            optimizer=replace(model.optimizer, api_key_env=None),
+        ),
+    )

@@ -1,0 +1,216 @@
+"""The folder of one evaluation: made exclusively, before anything is paid for, and never inside a run's."""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from skillopt_exp import __version__
+from skillopt_exp.data.manifest import split_entry
+from skillopt_exp.errors import UsageError
+from skillopt_exp.evaluation.evaluate import Evaluation
+from skillopt_exp.evaluation.figures import Difference, Standing, TokensACall
+from skillopt_exp.evaluation.scoring import Scored
+from skillopt_exp.records import Evidence, Interval, Split, Usage
+from skillopt_exp.redaction import redact
+from skillopt_exp.runs.codec import to_json
+from skillopt_exp.runs.files import write_atomic
+from skillopt_exp.runs.folder import RunFolder
+from skillopt_exp.runs.rollouts import RolloutLine
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SkillResult:
+    """One skill in ``summary.json``. ``digest`` is the SHA-256 of its text, ``chars`` its length."""
+
+    label: str
+    digest: str
+    chars: int
+    standing: Standing
+    tokens_a_call: TokensACall
+    usage: Usage
+    origin: str
+    answered_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """``first`` minus ``second`` in ``summary.json``; which items they are is in ``items.jsonl``."""
+
+    first: str
+    second: str
+    hard: float
+    hard_interval: Interval | None
+    hard_p: float
+    soft: float
+    soft_interval: Interval | None
+    evidence: Evidence
+    num_won: int
+    num_lost: int
+    num_tied: int
+    extra_input_tokens: float | None
+    extra_output_tokens: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSummary:
+    """``summary.json``: scores are fractions, intervals 95 %, tokens per call, cost in US dollars."""
+
+    format: int
+    skillopt_exp: str
+    verb: str
+    created: str
+    dataset: str
+    split: Split
+    num_items: int
+    items_sha256: str
+    target: str
+    simulated: bool
+    skills: Mapping[str, SkillResult]
+    pair: PairResult | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemLine:
+    """One item in ``items.jsonl``: its scores under both skills, and which of them does better on it."""
+
+    id: str
+    outcome: str
+    first_hard: float
+    second_hard: float
+    first_soft: float
+    second_soft: float
+
+
+def choose_folder(given: str | None, *, verb: str, dataset: str | None, base: Path) -> Path:
+    """The folder that ``out`` names, or a new name under ``outputs/<verb>``. Nothing is made yet.
+
+    Raises:
+        UsageError: it is there already, or lies inside a run's folder.
+    """
+    if given is None:
+        # Local time, as in the names of runs.
+        name = f"{datetime.now():%Y-%m-%d_%H-%M-%S}-{secrets.token_hex(3)}"
+        return base.joinpath("outputs", verb, *([] if dataset is None else [dataset]), name)
+    path = (base / Path(given).expanduser()).resolve()
+    for folder in (path, *path.parents):
+        if RunFolder.is_run(folder):
+            raise UsageError(
+                f"out={given} lies in the run's folder {folder}, which stays as it is; give another"
+            )
+    if path.exists():
+        raise UsageError(f"out={given} is there already; give a folder that is not")
+    return path
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Make the folder for this process alone, and those above it; what is still empty at the end goes again.
+
+    Raises:
+        UsageError: somebody else made it, or it cannot be made.
+    """
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError as error:
+        raise UsageError(f"{path} is there already; give a folder that is not: out=...") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be made ({error.strerror}); give another folder: out=...") from error
+    try:
+        yield
+    finally:
+        for folder in made:
+            with suppress(OSError):  # not empty: it is wanted
+                folder.rmdir()
+
+
+def summary_of(evaluation: Evaluation) -> EvaluationSummary:
+    """What ``summary.json`` holds."""
+    bench = evaluation.bench
+    return EvaluationSummary(
+        format=FORMAT,
+        skillopt_exp=__version__,
+        verb=evaluation.question.verb,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        dataset=bench.dataset,
+        split=bench.split,
+        num_items=len(bench.items),
+        items_sha256=split_entry(bench.items).sha256,
+        target=bench.target,
+        simulated=bench.prepared.simulated,
+        skills={
+            name: _skill_result(scored, evaluation.standings[name])
+            for name, scored in evaluation.scored.items()
+        },
+        pair=_pair_result(evaluation),
+        notes=evaluation.notes,
+    )
+
+
+def write_results(path: Path, evaluation: Evaluation) -> None:
+    """``summary.json``, last; before it the attempts, the items compared, and the configuration.
+
+    Raises:
+        InterruptedRun: the disk does not take it.
+    """
+    for name, scored in evaluation.scored.items():
+        _write_lines(path / f"{name}.jsonl", scored.attempts)
+    if evaluation.difference is not None:
+        _write_lines(path / "items.jsonl", _item_lines(evaluation, evaluation.difference))
+    write_atomic(path / "config.yaml", redact(evaluation.bench.resolved.text))
+    write_atomic(path / "split_manifest.json", evaluation.bench.prepared.loaded.manifest.to_json())
+    write_atomic(path / "summary.json", to_json(summary_of(evaluation), indent=2) + "\n")
+
+
+def _skill_result(scored: Scored, standing: Standing) -> SkillResult:
+    return SkillResult(
+        label=scored.named.label,
+        digest=scored.named.skill.digest,
+        chars=len(scored.named.skill.text),
+        standing=standing,
+        tokens_a_call=scored.tokens,
+        usage=scored.usage,
+        origin=scored.origin,
+        answered_by=scored.answered_by,
+    )
+
+
+def _pair_result(evaluation: Evaluation) -> PairResult | None:
+    found, extra, pair = evaluation.difference, evaluation.extra_tokens, evaluation.question.pair
+    if found is None or extra is None or pair is None:
+        return None
+    return PairResult(
+        first=pair[0],
+        second=pair[1],
+        hard=found.hard,
+        hard_interval=found.hard_interval,
+        hard_p=found.hard_p,
+        soft=found.soft,
+        soft_interval=found.soft_interval,
+        evidence=found.evidence,
+        num_won=len(found.won),
+        num_lost=len(found.lost),
+        num_tied=found.num_tied,
+        extra_input_tokens=extra.input,
+        extra_output_tokens=extra.output,
+    )
+
+
+def _item_lines(evaluation: Evaluation, found: Difference) -> list[ItemLine]:
+    assert evaluation.question.pair is not None
+    first, second = (evaluation.scored[name].attempts for name in evaluation.question.pair)
+    outcomes = dict.fromkeys(found.won, "won") | dict.fromkeys(found.lost, "lost")
+    return [
+        ItemLine(one.id, outcomes.get(one.id, "tied"), one.hard, other.hard, one.soft, other.soft)
+        for one, other in zip(first, second, strict=True)
+    ]
+
+
+def _write_lines(path: Path, lines: Iterable[RolloutLine | ItemLine]) -> None:
+    write_atomic(path, "".join(f"{to_json(line)}\n" for line in lines))

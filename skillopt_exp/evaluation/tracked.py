@@ -1,0 +1,159 @@
+"""An evaluation as one run in MLflow: of its own, in the experiment of the data set."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skillopt_exp import __version__, experiment
+from skillopt_exp.config.tracking import Backend, TrackingConfig
+from skillopt_exp.evaluation.bench import Bench
+from skillopt_exp.evaluation.evaluate import Evaluation
+from skillopt_exp.evaluation.figures import Standing
+from skillopt_exp.records import Interval
+from skillopt_exp.tracking import store
+from skillopt_exp.tracking.names import safe_key
+from skillopt_exp.tracking.session import RunSession, TrackedRun
+from skillopt_exp.tracking.source import git_commit
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+_log = logging.getLogger(__name__)
+
+
+class Tracking:
+    """Made before anything is paid for: a store that cannot be used is an error then, later a warning.
+
+    Raises:
+        UsageError: the store cannot be used.
+    """
+
+    def __init__(self, config: TrackingConfig, *, dataset: str, base: Path) -> None:
+        self._store = store.resolve(config.uri, base)
+        self._client: MlflowClient = store.connect(self._store)
+        name = f"skillopt/{dataset}" if config.experiment is None else config.experiment
+        self._experiment_id = store.experiment(self._client, self._store, name)
+        self._base = base.absolute()
+
+    def keep(self, evaluation: Evaluation, folder: Path) -> TrackedRun | None:
+        """Log what is in ``folder``; None where MLflow does not take it."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            return self._keep(evaluation, folder)
+        except (MlflowException, OSError) as error:
+            _log.warning(
+                "MLflow at %s did not take the evaluation (%s); the folder has everything: %s",
+                self._store.shown, store.in_brief(error), folder,
+            )  # fmt: skip
+            return None
+
+    def _keep(self, evaluation: Evaluation, folder: Path) -> TrackedRun:
+        bench, experiment_id = evaluation.bench, self._experiment_id
+        run = self._client.create_run(experiment_id, run_name=folder.name)
+        run_id = run.info.run_id
+        tracked = TrackedRun(
+            uri=self._store.shown,
+            experiment_id=experiment_id,
+            run_id=run_id,
+            ui_command=self._store.ui_command,
+            link=self._store.link(experiment_id, run_id),
+        )
+        session = RunSession(self._client, tracked, folder)
+        opening = experiment.opening_of(bench.prepared, folder=folder, choices={}, resolved=bench.resolved)
+        status = "FAILED"
+        try:
+            session.describe(opening, run, tags_of(evaluation) | self._surroundings(evaluation, folder))
+            session.log(0, metrics_of(evaluation))
+            status = "FINISHED"
+        finally:
+            session.end(status, None, {})
+        return tracked
+
+    def _surroundings(self, evaluation: Evaluation, folder: Path) -> dict[str, str]:
+        commit = git_commit(self._base)
+        inside = folder.is_relative_to(self._base)
+        manifest = evaluation.bench.prepared.loaded.manifest.to_json()
+        return {
+            "manifest_sha256": sha256(manifest.encode()).hexdigest(),
+            "skillopt_exp": __version__,
+            "evaluation_folder": str(folder.relative_to(self._base) if inside else folder),
+            **({} if commit is None else {"mlflow.source.git.commit": commit}),
+        }
+
+
+def tracking_for(bench: Bench) -> Tracking | None:
+    """Where evaluations on ``bench`` are kept, if anywhere.
+
+    Raises:
+        UsageError: the store cannot be used.
+    """
+    config = bench.prepared.config.tracking
+    if config.backend is not Backend.mlflow:
+        return None
+    return Tracking(config, dataset=bench.dataset, base=bench.base)
+
+
+def tags_of(evaluation: Evaluation) -> dict[str, str]:
+    """What the run is, for searching."""
+    bench, found = evaluation.bench, evaluation.difference
+    tags = {
+        "verb": evaluation.question.verb,
+        "dataset": bench.dataset,
+        "split": str(bench.split),
+        "target": bench.target,
+        "simulated": str(bench.prepared.simulated).lower(),
+    }
+    if found is not None:
+        tags["evidence"] = str(found.evidence)
+    for name, scored in evaluation.scored.items():
+        tags |= {f"{name}.label": scored.named.label, f"{name}.digest": scored.named.skill.digest}
+    return tags
+
+
+def metrics_of(evaluation: Evaluation) -> dict[str, float]:
+    """Figures by name; one that is not known has none."""
+    values: dict[str, float | None] = {"num_items": len(evaluation.bench.items)}
+    for name, scored in evaluation.scored.items():
+        values |= _prefixed(name, _standing(evaluation.standings[name]))
+        values |= {
+            f"{name}/input_tokens_a_call": scored.tokens.input,
+            f"{name}/output_tokens_a_call": scored.tokens.output,
+        }
+        values |= _prefixed(f"usage/{safe_key(name)}", asdict(scored.usage))
+    found = evaluation.difference
+    if found is not None:
+        values |= {
+            "difference/hard": found.hard,
+            "difference/soft": found.soft,
+            "difference/hard_p": found.hard_p,
+            "difference/won": len(found.won),
+            "difference/lost": len(found.lost),
+            "difference/tied": found.num_tied,
+            **dict(_ends("difference/hard", found.hard_interval)),
+            **dict(_ends("difference/soft", found.soft_interval)),
+        }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _standing(each: Standing) -> dict[str, float | None]:
+    return {
+        "hard": each.hard,
+        "soft": each.soft,
+        "faults": each.num_faults,
+        **dict(_ends("hard", each.hard_interval)),
+        **dict(_ends("soft", each.soft_interval)),
+    }
+
+
+def _ends(name: str, interval: Interval | None) -> Iterator[tuple[str, float]]:
+    if interval is not None:
+        yield f"{name}_low", interval.low
+        yield f"{name}_high", interval.high
+
+
+def _prefixed(prefix: str, values: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {f"{prefix}/{name}": value for name, value in values.items()}

@@ -1,0 +1,281 @@
+"""A run imagined under one set of assumptions, leg by leg: the baseline, each step, the test."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from math import ceil
+from operator import add
+
+from skillopt_exp.batching import Batch
+from skillopt_exp.llm.base import Stage
+from skillopt_exp.planning.case import Case
+from skillopt_exp.planning.counts import EndCounts, Sizes, StepCounts
+from skillopt_exp.planning.ground import Ground
+from skillopt_exp.planning.prompts import (
+    Shown,
+    Size,
+    compact_prompt,
+    guidance_prompt,
+    merge_prompt,
+    meta_skill_prompt,
+    pairs,
+    rank_prompt,
+    rate_prompt,
+    reflect_prompt,
+)
+from skillopt_exp.planning.spending import Amount, plus
+from skillopt_exp.records import Item, RateControl, Role
+
+ROLE_OF = {
+    Stage.rollout: Role.target,
+    Stage.selection: Role.target,
+    Stage.test: Role.target,
+    Stage.reflect: Role.optimizer,
+    Stage.aggregate: Role.optimizer,
+    Stage.select: Role.optimizer,
+}
+
+CORRECTION = Size(bytes=300, messages=2)
+"""The reply that could not be read (its text is counted apart) and the request to answer again."""
+
+NO_END = EndCounts(0, 0, 0)
+"""Of the first epoch, which has nothing to look back on."""
+
+BETWEEN_EDITS = 2
+"""Bytes of the blank line between an appended text and what stands before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What each stage asks, and how many rounds of calls have to wait for each other."""
+
+    amounts: Mapping[Stage, Amount]
+    waves: float
+
+    def __add__(self, other: "Leg") -> "Leg":
+        amounts = dict(self.amounts)
+        for stage, amount in other.amounts.items():
+            amounts[stage] = amounts.get(stage, Amount()) + amount
+        return Leg(amounts, self.waves + other.waves)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A whole run."""
+
+    baseline: Leg
+    steps: tuple[Leg, ...]
+    test: Leg
+
+    @property
+    def legs(self) -> tuple[Leg, ...]:
+        return self.baseline, *self.steps, self.test
+
+    def of(self, stage: Stage) -> Amount:
+        """What ``stage`` comes to over the run."""
+        return reduce(add, (leg.amounts[stage] for leg in self.legs if stage in leg.amounts), Amount())
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many questions there are: of a step by the sizes of its parts, of the end of an epoch (the last
+    one or not), and how many skills meet the test."""
+
+    step: Callable[[Sizes], StepCounts]
+    end: Callable[[bool], EndCounts]
+    tested: int
+
+
+async def imagine(ground: Ground, case: Case, count: Count) -> Course:
+    """The run on which everything is as ``count`` and ``case`` say."""
+    walk = _Walk(ground, case)
+    counted = {sizes: count.step(sizes) for sizes in {_sizes(batch) for batch in ground.batches}}
+    baseline = walk.scored(1, ground.splits.val, ground.seed_bytes)
+    steps = []
+    for batch in ground.batches:
+        leg = await walk.step(batch, counted[_sizes(batch)])
+        if batch.last_of_epoch:
+            last = batch.epoch == ground.settings.num_epochs
+            leg += await walk.end(batch.epoch, count.end(last) if batch.epoch > 1 else NO_END)
+        steps.append(leg)
+    # The seed is tested as it is, others as long as the skill has become.
+    test = walk.scored(1, ground.splits.test, ground.seed_bytes)
+    test += walk.scored(count.tested - 1, ground.splits.test, walk.skill_bytes)
+    return Course(
+        Leg({Stage.selection: baseline}, ceil(baseline.calls / ground.at_once.target)),
+        tuple(steps),
+        Leg({Stage.test: test}, ceil(test.calls / ground.at_once.target)),
+    )
+
+
+def _sizes(batch: Batch) -> Sizes:
+    return tuple(len(part) for part in batch.parts)
+
+
+class _Walk:
+    """Goes through the steps and knows how long the skill has become."""
+
+    def __init__(self, ground: Ground, case: Case) -> None:
+        self._ground = ground
+        self._case = case
+        self._settings = ground.settings
+        self._earlier_in_epoch = 0
+        self._body_bytes: float = ground.seed_bytes
+        self._guidance_bytes = 0
+        self._advice_bytes = 0
+
+    @property
+    def skill_bytes(self) -> float:
+        return self._body_bytes + self._guidance_bytes
+
+    async def step(self, batch: Batch, counts: StepCounts) -> Leg:
+        """The next step, on which the skill grows by what is kept of its edits."""
+        ground, case = self._ground, self._case
+        shown = self._shown(counts, batch.step)
+        growth = self._applied(shown) * (case.text_bytes + BETWEEN_EDITS)
+        shortened = await self._shortened(counts.candidates, self.skill_bytes + growth)
+        rollout = self.scored(1, batch.items, self.skill_bytes)
+        selection = self.scored(counts.candidates, ground.splits.val, self.skill_bytes + growth)
+        amounts = {
+            Stage.rollout: rollout,
+            Stage.reflect: self._asked(counts.reflect, await self._reflect(counts, shown)),
+            Stage.aggregate: self._asked(counts.aggregate, await self._merges(counts, shown)) + shortened,
+            Stage.select: self._asked(counts.select, await self._choices(counts, shown)),
+            Stage.selection: selection,
+        }
+        self._grow(growth)
+        self._earlier_in_epoch += 1
+        waves = sum(ceil(size / ground.at_once.target) for size in _sizes(batch))
+        waves += ceil(selection.calls / ground.at_once.target) + ceil(shortened.calls)
+        return Leg(amounts, waves + case.asks * counts.waves)
+
+    async def end(self, epoch: int, counts: EndCounts) -> Leg:
+        """The end of the epoch, after which its steps are forgotten and its guidance is in the skill."""
+        ground, case = self._ground, self._case
+        shown, items = self._shown_at_end(), ground.looked_back(epoch)
+        self._earlier_in_epoch = 0
+        if not counts.attempts:
+            return Leg({}, 0)
+        guided = self.skill_bytes + case.written_bytes
+        shortened = await self._shortened(counts.candidates, guided)
+        amounts = {
+            Stage.rollout: self.scored(counts.attempts, items, self.skill_bytes),
+            Stage.reflect: self._asked(counts.questions, await self._looking_back(counts, shown, items)),
+            Stage.aggregate: shortened,
+            Stage.selection: self.scored(counts.candidates, ground.splits.val, guided),
+        }
+        self._guidance_bytes = case.written_bytes if counts.candidates else 0
+        self._advice_bytes = case.written_bytes if self._settings.epoch_end.meta_skill else 0
+        waves = sum(
+            ceil(amounts[stage].calls / ground.at_once.target) for stage in (Stage.rollout, Stage.selection)
+        )
+        waves += ceil(shortened.calls) + case.asks * ceil(counts.questions / ground.at_once.optimizer)
+        return Leg(amounts, waves)
+
+    def scored(self, times: float, items: tuple[Item, ...], skill_bytes: float) -> Amount:
+        """All ``items`` asked of the target ``times`` over, under a skill of this many bytes."""
+        calls = times * len(items)
+        prompts = self._ground.asked(items, skill_bytes).times(times)
+        return Amount(calls, self._case.tokens(prompts), _replies(calls, self._case.target_reply))
+
+    def _grow(self, num_bytes: float) -> None:
+        """What is kept of a step's edits; a limit on the skill is kept to, where it is a case of length."""
+        case, limit = self._case, self._settings.max_skill_tokens
+        self._body_bytes = 0 if case.kept is None else self._body_bytes + case.kept * num_bytes
+        if limit is not None and not case.always_too_long:
+            longest = max(limit * case.bytes_a_token, self._ground.seed_bytes)
+            self._body_bytes = min(self._body_bytes, longest)
+
+    async def _shortened(self, candidates: float, candidate_bytes: float) -> Amount:
+        """Sending back those of ``candidates`` that are too long, once each."""
+        case, limit = self._case, self._settings.max_skill_tokens
+        if limit is None or not candidates:
+            return Amount()
+        if not case.always_too_long and case.tokens(Size(candidate_bytes)) <= limit:
+            return Amount()
+        prompt = await compact_prompt(round(candidate_bytes), limit, self._settings)
+        return self._asked(candidates, prompt.times(candidates))
+
+    def _asked(self, num_questions: float, prompts: Size) -> Amount:
+        """So many questions to the optimizer, ``prompts`` long together, as often as each has to be sent."""
+        case, again = self._case, num_questions * (self._case.asks - 1)
+        calls = num_questions + again
+        tokens: float | None = case.tokens(prompts) * case.asks + again * case.tokens(CORRECTION)
+        return Amount(
+            calls,
+            plus(tokens, _replies(again, case.optimizer_reply)),
+            _replies(calls, case.optimizer_reply),
+        )
+
+    def _shown(self, counts: StepCounts, step: int) -> Shown:
+        """What the optimizer's prompts of a step hold; without candidates nobody proposed anything."""
+        settings = self._settings
+        limited = settings.rate_control is RateControl.fixed
+        edits = self._ground.budget(step) if limited else self._case.unlimited_edits
+        # Schedules only fall: no earlier step had more edits than the first.
+        earlier = settings.learning_rate if limited else self._case.unlimited_edits
+        return Shown(
+            skill=round(self.skill_bytes),
+            text=self._case.text_bytes,
+            patches=max(2, ceil(counts.reflect)),
+            edits=edits if counts.candidates else 0,
+            memory=self._earlier_in_epoch,
+            remembered=earlier if counts.candidates else 0,
+            advice=self._advice_bytes,
+            budget=self._ground.budget(step) if limited else None,
+        )
+
+    def _shown_at_end(self) -> Shown:
+        edits = self._settings.learning_rate if self._case.text_bytes else 0
+        return Shown(
+            skill=round(self.skill_bytes),
+            text=self._case.text_bytes,
+            patches=2,
+            edits=edits,
+            memory=self._earlier_in_epoch,
+            remembered=edits,
+            advice=self._advice_bytes,
+            budget=None,
+        )
+
+    def _applied(self, shown: Shown) -> int:
+        """The edits of one step; where nobody limits them, those of all its patches."""
+        if self._settings.rate_control is RateControl.none:
+            return shown.edits * shown.patches
+        return shown.edits
+
+    async def _reflect(self, counts: StepCounts, shown: Shown) -> Size:
+        trajectory = self._ground.trajectory.longer(self._case.shown_bytes)
+        prompts = (await reflect_prompt(shown, self._settings)).times(counts.reflect)
+        return prompts + trajectory.times(counts.shown)
+
+    async def _merges(self, counts: StepCounts, shown: Shown) -> Size:
+        """Each level shows every edit once, however many merges share them: nothing was dropped before."""
+        if not counts.aggregate:
+            return Size()
+        small = await merge_prompt(shown, self._settings, patches=2, edits=1)
+        whole = await merge_prompt(shown, self._settings)
+        return small.times(counts.aggregate - counts.levels) + whole.times(counts.levels)
+
+    async def _choices(self, counts: StepCounts, shown: Shown) -> Size:
+        """A choice shows every edit of the step: how many, or which."""
+        if not counts.select:
+            return Size()
+        sizes = [await rank_prompt(shown, self._settings), await rate_prompt(shown, self._settings)]
+        return max(sizes, key=lambda size: size.bytes).times(counts.select)
+
+    async def _looking_back(self, counts: EndCounts, shown: Shown, items: tuple[Item, ...]) -> Size:
+        if not counts.questions:
+            return Size()
+        sizes = [await ask(shown, self._settings) for ask in (guidance_prompt, meta_skill_prompt)]
+        compared = (await pairs(items, self._settings)).longer(2 * len(items) * self._case.shown_bytes)
+        # With one question alone it is not looked up which: the longer one stands for both.
+        longest = max(sizes, key=lambda size: size.bytes)
+        return (longest + compared).times(counts.questions)
+
+
+def _replies(calls: float, reply: float | None) -> float | None:
+    """Tokens of so many replies; no replies are no tokens, whatever limits them."""
+    if not calls:
+        return 0
+    return None if reply is None else calls * reply
