@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillopt_exp import data, llm, simulation, tasks
@@ -30,8 +30,9 @@ from skillopt_exp.llm.budget import loosely_held, unenforceable
 from skillopt_exp.llm.connect import Models, by_role
 from skillopt_exp.llm.endpoint import locate
 from skillopt_exp.llm.ledger import Ledger
+from skillopt_exp.llm.overheard import Overheard
 from skillopt_exp.loop import Trainer
-from skillopt_exp.records import Progress, Skill, Split, Splits, Summary, Usage
+from skillopt_exp.records import Exchange, Progress, Skill, Split, Splits, Summary, Usage
 from skillopt_exp.rules import steps_per_epoch
 from skillopt_exp.signals import stop_in_good_order
 from skillopt_exp.summary import Tally
@@ -129,8 +130,11 @@ def opening_of(
     )
 
 
-Watching = Callable[[Models], Sequence[Watcher]]
-"""Makes those who watch, once the models can be asked what was spent."""
+Exchanges = Callable[[], tuple[Exchange, ...]]
+"""What the optimizer was asked and said since the last time."""
+
+Watching = Callable[[Models, Exchanges], Sequence[Watcher]]
+"""Makes those who watch, once the models can be asked what was spent and said."""
 
 
 def run(
@@ -180,9 +184,11 @@ async def _run(
                 go_on=f"python -m skillopt_exp resume run={shlex.quote(str(opening.folder))}",
                 revisions=_revisions(experiment),
             ) as models:
-                watcher, usage = Broadcast([tally, *watching(models)]), models.meter.by_stage
+                optimizer = Overheard(models.optimizer)
+                watcher = Broadcast([tally, *watching(models, optimizer.take)])
+                usage = models.meter.by_stage
                 watcher.opened(opening)
-                await _train(experiment, models, watcher, progress)
+                await _train(experiment, replace(models, optimizer=optimizer), watcher, progress)
             if tally.optimizer_unusable():
                 raise ProviderError(
                     f"not one reply of the optimizer model {opening.optimizer!r} could be read as JSON; "

@@ -144,6 +144,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """One conversation with the optimizer, its reply last; ``stage`` says what it was for."""
+
+    stage: str
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """A rollout's score: ``hard`` is 0 or 1, ``soft`` in [0, 1]; ``feedback`` says what differed."""
 

@@ -92,7 +92,7 @@ def follow(command: Command, *, cwd: Path) -> str:
     arguments = command.arguments
     if command.fails:
         return ran(*arguments, cwd=cwd, succeeds=False)
-    if arguments[1:2] == ("resume",):
+    if arguments[1:2] in (("resume",), ("export-calls",)):
         others = [word for word in arguments if not word.startswith("run=")]
         return ran(*others, f"run={interrupted(cwd)}", cwd=cwd)
     asks_nobody = arguments[0] != "skillopt_exp" or "--cfg" in arguments or arguments[1:2] in FREE

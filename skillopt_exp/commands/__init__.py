@@ -20,6 +20,7 @@ VERBS = {
     "transfer": "score a skill against none over several models and data sets",
     "rule": "show what the rule derives from a train split of a given size",
     "gate-selftest": "measure what a gate accepts by luck, and which gains it sees",
+    "export-calls": "write the conversations of a run in OpenAI's chat format",
     "serve-simulated": "serve the simulated models over HTTP, for other tools",
 }
 

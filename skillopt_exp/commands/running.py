@@ -1,6 +1,6 @@
 """Running a composed experiment in a folder: from its beginning, or from where it ended."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from skillopt_exp.config.changes import allowed_changes
 from skillopt_exp.config.resolved import resolve
 from skillopt_exp.config.tracking import Backend
 from skillopt_exp.errors import DataError, UsageError
-from skillopt_exp.experiment import Experiment
+from skillopt_exp.experiment import Exchanges, Experiment, Watching
 from skillopt_exp.llm.connect import Models
 from skillopt_exp.records import Progress, Summary
 from skillopt_exp.runs.answers import open_answers
@@ -112,16 +112,14 @@ def _tracker(config: Config, base: Path) -> MlflowTracker | None:
     return MlflowTracker(config.tracking, base=base) if config.tracking.backend is Backend.mlflow else None
 
 
-def _watching(
-    run_folder: RunFolder, tracker: MlflowTracker | None, console: Console
-) -> Callable[[Models], list[Watcher]]:
-    def watchers(models: Models) -> list[Watcher]:
+def _watching(run_folder: RunFolder, tracker: MlflowTracker | None, console: Console) -> Watching:
+    def watchers(models: Models, exchanges: Exchanges) -> list[Watcher]:
         """The folder first: nothing is shown or logged that is not kept."""
         terminal = Terminal(
             console,
             usage=models.meter.by_stage,
             tracked=lambda: tracker.run if tracker is not None else None,
         )
-        return [RunRecorder(run_folder), *([tracker] if tracker is not None else []), terminal]
+        return [RunRecorder(run_folder, exchanges), *([tracker] if tracker is not None else []), terminal]
 
     return watchers

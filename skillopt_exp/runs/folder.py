@@ -11,7 +11,7 @@
     skills/skill_v0000.md ...        the seed, then the candidate of each step that changed something
     baseline/selection.jsonl
     steps/step_0001/      rollouts.jsonl selection.jsonl patches.json merged.json selected.json
-                          candidate.md edits.json verdict.json
+                          candidate.md edits.json verdict.json optimizer.jsonl
     test/baseline.jsonl  test/best.jsonl  test/final.jsonl
     calls.jsonl           one settled call a line, over all processes of the run
     summary.json

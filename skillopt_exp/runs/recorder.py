@@ -4,7 +4,7 @@ In each step the state is written last: until then the step has not happened, an
 takes it again. What was written ahead of the state is cut or replaced when the run is opened again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from skillopt_exp.records import (
     Advice,
     Change,
     EpochTrace,
+    Exchange,
     Metric,
     Outcome,
     Rollout,
@@ -25,6 +26,7 @@ from skillopt_exp.records import (
 )
 from skillopt_exp.redaction import redact
 from skillopt_exp.runs.codec import to_json
+from skillopt_exp.runs.exchanges import write_exchanges
 from skillopt_exp.runs.files import append_line, keep_lines, write_atomic
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.rollouts import line_of
@@ -76,10 +78,11 @@ class EpochFile:
 
 
 class RunRecorder(Watcher):
-    """Writes what it is told into ``folder``."""
+    """Writes what it is told into ``folder``, and what the optimizer said since the last step."""
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder, exchanges: Callable[[], tuple[Exchange, ...]] = tuple) -> None:
         self._folder = folder
+        self._exchanges = exchanges
         self._opening: Opening | None = None
         self._seed_digest = ""
         self._best: ScoredSkill | None = None
@@ -145,6 +148,7 @@ class RunRecorder(Watcher):
         _write_json(folder / "edits.json", trace.edits)
         _write_rollouts(self._folder.selection(trace.state.step), trace.selection)
         _write_json(folder / "verdict.json", trace.verdict)
+        write_exchanges(folder / "optimizer.jsonl", self._exchanges())
 
     def _write_epoch(self, epoch: int, step: int, trace: EpochTrace) -> None:
         folder = self._folder.path / "epochs" / f"epoch_{epoch:04d}"

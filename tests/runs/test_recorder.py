@@ -38,6 +38,7 @@ def test_a_run_leaves_these_files(tmp_path: Path) -> None:
         "candidate.md",
         "edits.json",
         "merged.json",
+        "optimizer.jsonl",
         "patches.json",
         "rollouts.jsonl",
         "selected.json",
