@@ -19,8 +19,6 @@ from skillopt_exp.decide import Decision, decide
 from skillopt_exp.errors import (
     BudgetError,
     DataError,
-    InterruptedRun,
-    OutageError,
     ProviderError,
     UsageError,
 )
@@ -35,7 +33,7 @@ from skillopt_exp.loop import Trainer
 from skillopt_exp.records import Exchange, Progress, Skill, Split, Splits, Summary, Usage
 from skillopt_exp.rules import steps_per_epoch
 from skillopt_exp.signals import stop_in_good_order
-from skillopt_exp.summary import Tally
+from skillopt_exp.summary import Tally, status_of
 from skillopt_exp.tasks.base import Task
 from skillopt_exp.watch import Broadcast, Opening, Watcher
 
@@ -200,7 +198,7 @@ async def _run(
         watcher.finished(summary, tally.best)
     except BaseException as error:
         # After the models are closed: what was still under way has been counted.
-        watcher.failed(error, tally.summary(_status_of(error), usage()))
+        watcher.failed(error, tally.summary(status_of(error), usage()))
         raise
     return summary
 
@@ -224,18 +222,6 @@ async def _train(experiment: Experiment, models: Models, watcher: Watcher, progr
     )
     state = await trainer.train(experiment.seed_skill, progress)
     await trainer.test(state, experiment.seed_skill)
-
-
-def _status_of(error: BaseException) -> str:
-    match error:
-        case OutageError():
-            return "stopped(outage)"
-        case BudgetError():
-            return "stopped(budget)"
-        case InterruptedRun() | asyncio.CancelledError() | KeyboardInterrupt():
-            return "stopped(user)"
-        case _:
-            return f"failed({type(error).__name__})"
 
 
 def limited(splits: Splits, *, val: int | None, test: int | None) -> Splits:

@@ -118,8 +118,8 @@ def size_warnings(sizes: Mapping[Split, int]) -> tuple[str, ...]:
         )
     if sizes[Split.test] < FEW_TEST_ITEMS:
         warnings.append(
-            f"test has {sizes[Split.test]} items, under {FEW_TEST_ITEMS}: no gain can be told from luck; "
-            f"one item is {100 / sizes[Split.test]:.1f} points"
+            f"test has {sizes[Split.test]} items, under {FEW_TEST_ITEMS}: only a very large gain "
+            f"can be told from luck; one item is {100 / sizes[Split.test]:.1f} points"
         )
     return tuple(warnings)
 

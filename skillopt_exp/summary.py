@@ -1,10 +1,12 @@
 """From what a run did to its result in words and numbers."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillopt_exp import rules
+from skillopt_exp.errors import BudgetError, InterruptedRun, OutageError
 from skillopt_exp.records import (
     Evidence,
     Metric,
@@ -167,3 +169,16 @@ def _headline(shown: Evidence | None, delta: float | None) -> str:
             return "no clear gain: within noise"
         case Evidence.underpowered:
             return "no clear gain: too few test items to tell"
+
+
+def status_of(error: BaseException) -> str:
+    """The status of a run that ``error`` ended."""
+    match error:
+        case OutageError():
+            return "stopped(outage)"
+        case BudgetError():
+            return "stopped(budget)"
+        case InterruptedRun() | asyncio.CancelledError() | KeyboardInterrupt():
+            return "stopped(user)"
+        case _:
+            return f"failed({type(error).__name__})"

@@ -24,6 +24,7 @@ from skillopt_exp.records import (
     Usage,
     Verdict,
 )
+from skillopt_exp.summary import status_of
 from skillopt_exp.tracking.session import TrackedRun
 from skillopt_exp.watch import Opening, Watcher
 
@@ -160,10 +161,10 @@ class Terminal(Watcher):
             (
                 "seed rule",
                 "met" if summary.meets_seed_rule else "not met",
-                "over 2 points on test, 2 accepted steps",
+                "asks for over 2 points on test and at least 2 accepted steps",
             ),
             ("spent", spent(summary.usage), ""),
-            ("skill", str(folder / "best_skill.md"), ""),
+            ("skill", str(folder / "best_skill.md"), _unchanged(summary)),
             ("summary", str(folder / "summary.json"), ""),
         ]
         tracked = self._tracked()
@@ -176,7 +177,7 @@ class Terminal(Watcher):
         if self._opening is None:
             return
         folder = self._opening.folder
-        rows = [("status", "failed" if summary is None else summary.status, "")]
+        rows = [("status", status_of(error) if summary is None else summary.status, "")]
         if summary is not None:
             rows += [("steps", _outcomes(summary), ""), ("spent", spent(summary.usage), "")]
             rows.append(("best so far", str(folder / "best_skill.md"), ""))
@@ -224,6 +225,10 @@ def _result(summary: Summary) -> str:
     if interval is not None:
         text += f" (95 % interval {100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
     return f"{text} on {summary.num_test_items:,} items"
+
+
+def _unchanged(summary: Summary) -> str:
+    return "the one that the run began with" if summary.best_digest == summary.seed_digest else ""
 
 
 def _outcomes(summary: Summary) -> str:

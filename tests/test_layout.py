@@ -70,7 +70,7 @@ ROOMS: dict[str, set[str]] = {
         "stats",
         "tasks.base",
     },
-    "summary": {"records", "rules", "stats", "watch"},
+    "summary": {"errors", "records", "rules", "stats", "watch"},
     "decide": {
         "config",
         "epoch",

@@ -34,6 +34,12 @@ def explained(error: HydraException | OmegaConfBaseException) -> UsageError:
     unknown = re.match(r"Could not override '([^']+)'", text)
     if unknown and isinstance(error.__cause__, OmegaConfBaseException) and _is_missing_key(error.__cause__):
         return UsageError(f"there is no key {unknown[1]!r}; {nearest(unknown[1], schema_keys())}")
+    asked = re.search(r"Could not find '(\w+)/([^']+\.(?:jsonl?|csv)[^']*)'", text)
+    if asked and asked[1] == "dataset":
+        return UsageError(
+            f"dataset={asked[2]} names no file of conf/dataset; for a file of your own: "
+            f"dataset=qa dataset.path={asked[2]}"
+        )
     detail = str(error.__cause__).strip().splitlines()[0] if error.__cause__ else ""
     return UsageError(text if not detail or detail in text else f"{text.splitlines()[0]} {detail}")
 

@@ -57,9 +57,11 @@ def run(arguments: Sequence[str]) -> int:
 
     base = Path.cwd()
     skills = {"skill": find_skill(asked.skill, key="skill", base=base)}
-    if asked.control:
+    # Without a skill there is nothing to compare: it would be its own control.
+    controlled = asked.control and bool(skills["skill"].skill.text)
+    if controlled:
         skills["control"] = NO_SKILL
-    question = Question(VERB.name, skills, ("skill", "control") if asked.control else None, asked.reuse)
+    question = Question(VERB.name, skills, ("skill", "control") if controlled else None, asked.reuse)
     answer(question, bench_of(overrides, split=asked.split, base=base), out=asked.out)
     return 0
 

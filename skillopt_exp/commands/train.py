@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import hydra
@@ -77,3 +78,6 @@ def _remove_unused(folder: Path) -> None:
     """Hydra makes the run's folder before anything is checked; a run that never began leaves none."""
     if {each.name for each in folder.iterdir()} <= {".hydra", f"{HydraConfig.get().job.name}.log"}:
         shutil.rmtree(folder)
+        for parent in (folder.parent, folder.parent.parent):
+            with suppress(OSError):  # not empty: other runs are there
+                parent.rmdir()

@@ -67,6 +67,7 @@ def test_one_role_can_be_swapped() -> None:
         ("train.seed=abc", "train.seed"),
         ("rule.open_until=5", "rule.open_until is 5"),
         ("dataset=serchqa", "searchqa"),
+        ("dataset=my.jsonl", "dataset=qa dataset.path=my.jsonl"),
         ("note=a, b", "'note=\"a, b\"'"),
         ("dataset.path=[x", "'dataset.path=\"[x\"'"),
     ],
