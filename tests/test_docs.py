@@ -96,7 +96,8 @@ def follow(command: Command, *, cwd: Path) -> str:
         others = [word for word in arguments if not word.startswith("run=")]
         return ran(*others, f"run={interrupted(cwd)}", cwd=cwd)
     asks_nobody = arguments[0] != "skillopt_exp" or "--cfg" in arguments or arguments[1:2] in FREE
-    at_hand = "model=simulated" in arguments or any("127.0.0.1" in word for word in arguments)
+    free = {"model=simulated", "models=[simulated]"}
+    at_hand = bool(free & set(arguments)) or any("127.0.0.1" in word for word in arguments)
     if asks_nobody:
         return ran(*arguments, cwd=cwd)
     if at_hand:
@@ -202,6 +203,7 @@ def make_samples(page: Path, folder: Path) -> None:
     ]
     write_lines(folder / "my.jsonl", own)
     write_lines(folder / "searchqa.jsonl", quiz)
+    (folder / "best_skill.md").write_text("- Answer with the bare name.\n", encoding="utf-8")
     write_lines(folder / "test.jsonl", sums)
     (folder / "date_understanding.json").write_text(json.dumps({"examples": letters}), encoding="utf-8")
     csv = "".join(f"{question},{answer}\n" for question, answer in pairs)
