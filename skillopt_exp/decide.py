@@ -99,7 +99,10 @@ def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = No
         *rules.size_warnings(sizes),
         *outlook.gate_warnings(gate, sizes[Split.val]),
         *rules.choice_warnings(
-            derived, num_train=num_train, batch_size=batch_size, num_epochs=config.train.num_epochs
+            derived,
+            steps=rules.steps_per_epoch(num_train, batch_size * config.train.accumulation),
+            batch_size=batch_size,
+            num_epochs=config.train.num_epochs,
         ),
         *rules.model_warnings(names),
     )

@@ -132,12 +132,11 @@ def few_train_items(num_train: int) -> str:
     )
 
 
-def choice_warnings(derived: Derived, *, num_train: int, batch_size: int, num_epochs: int) -> tuple[str, ...]:
-    """What the user's own choices make unlikely to pay off."""
+def choice_warnings(derived: Derived, *, steps: int, batch_size: int, num_epochs: int) -> tuple[str, ...]:
+    """What the user's own choices make unlikely to pay off. ``steps`` counts those of an epoch."""
     warnings = []
     if num_epochs > SOME_EPOCHS:
         warnings.append(f"{num_epochs} epochs: gains flatten after epoch 3")
-    steps = steps_per_epoch(num_train, batch_size)
     low, high = derived.steps
     if batch_size != derived.batch_size and not low <= steps <= high:
         warnings.append(

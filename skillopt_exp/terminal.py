@@ -208,7 +208,11 @@ def spent(usage: Mapping[str, Usage]) -> str:
     """Calls, tokens and money in one line; what a provider did not say is unknown, not zero."""
     total = added(usage.values())
     text = f"{total.calls:,} calls, {_count(total.input_tokens)} tokens in, {_count(total.output_tokens)} out"
-    text += ", cost unknown" if total.cost_usd is None else f", ${total.cost_usd:,.2f}"
+    text += (
+        ", cost unknown"
+        if total.cost_usd is None
+        else f", ${total.cost_usd:,.{2 if total.cost_usd >= 1 or not total.cost_usd else 4}f}"
+    )
     return f"{text}; {total.reused:,} answers reused from the store" if total.reused else text
 
 

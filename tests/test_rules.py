@@ -97,10 +97,10 @@ def test_small_splits_are_warned_about_with_what_one_item_is_worth() -> None:
 
 def test_only_the_users_own_batch_size_is_warned_about() -> None:
     derived = rules.derive(TABLE, 40)  # ten steps an epoch: inside its band
-    assert rules.choice_warnings(derived, num_train=40, batch_size=4, num_epochs=3) == ()
-    (warning,) = rules.choice_warnings(derived, num_train=40, batch_size=40, num_epochs=3)
+    assert rules.choice_warnings(derived, steps=10, batch_size=4, num_epochs=3) == ()
+    (warning,) = rules.choice_warnings(derived, steps=1, batch_size=40, num_epochs=3)
     assert "1 steps an epoch" in warning
-    (epochs,) = rules.choice_warnings(derived, num_train=40, batch_size=4, num_epochs=5)
+    (epochs,) = rules.choice_warnings(derived, steps=10, batch_size=4, num_epochs=5)
     assert "gains flatten" in epochs
 
 

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.errors import UsageError
 
+MOST_EPOCHS = 1000
+"""Far beyond what helps; a slip of the keyboard must not plan steps until memory is full."""
+
 
 @dataclass(kw_only=True)
 class TrainConfig:
@@ -19,8 +22,8 @@ class TrainConfig:
     )
 
     def __post_init__(self) -> None:
-        if self.num_epochs < 0:
-            raise UsageError(f"train.num_epochs is {self.num_epochs}; give 0 or more")
+        if not 0 <= self.num_epochs <= MOST_EPOCHS:
+            raise UsageError(f"train.num_epochs is {self.num_epochs}; give 0 to {MOST_EPOCHS}")
         if self.batch_size is not None and self.batch_size < 1:
             raise UsageError(f"train.batch_size is {self.batch_size}; give 1 or more, or null for the rule's")
         if self.accumulation < 1:

@@ -97,7 +97,7 @@ def _advice(endpoint: Endpoint, failure: Failure) -> str:
 
 
 def _and_key(endpoint: Endpoint) -> str:
-    return "" if endpoint.key_env is None else f" and at the key in {endpoint.key_env}"
+    return "" if endpoint.key_env is None else f" and the key in {endpoint.key_env}"
 
 
 def _key_name(endpoint: Endpoint) -> str:

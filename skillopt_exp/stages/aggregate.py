@@ -20,6 +20,7 @@ async def aggregate(
     together = Patch(
         edits=tuple(edit for patch in full for edit in patch.edits),
         source=source,
+        reasoning=full[0].reasoning if len(full) == 1 else "",
         failure_summary=" ".join(patch.failure_summary for patch in patches if patch.failure_summary),
         replies=tuple(path for patch in patches for path in patch.replies),
         dropped=tuple(reason for patch in patches for reason in patch.dropped),

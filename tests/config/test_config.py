@@ -53,6 +53,7 @@ def test_one_role_can_be_swapped() -> None:
         ("+model.target.apikeyenv=x", "did you mean model.target.api_key_env?"),
         ("train.batch_size=0", "train.batch_size is 0; give 1 or more"),
         ("train.num_epochs=-1", "train.num_epochs is -1"),
+        ("train.num_epochs=1000000000000", "give 0 to 1000"),
         ("gradient.merge_batch_size=1", "merging one by one never ends"),
         ("gradient.minibatch_size=0", "gradient.minibatch_size is 0"),
         ("optimizer.learning_rate=0", "optimizer.learning_rate is 0"),
