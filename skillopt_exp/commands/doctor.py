@@ -18,7 +18,7 @@ HELP = """python -m skillopt_exp doctor key=value ...
 
 Check what an experiment needs before it is paid for: Python, data, MLflow, keys, and both models with
 a handful of tiny calls each. Takes the keys of training; leaves nothing behind. Exits with 0, or with
-the code of the worst problem: 2 use, 3 data, 4 provider.
+the code of the worst problem: 2 use, 3 data, 4 provider, 5 budget.
 
 Example: python -m skillopt_exp doctor dataset=demo model=deepseek
 """

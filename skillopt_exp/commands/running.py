@@ -97,7 +97,11 @@ def _run(
         open_answers(prepared.config.cache, base=launch.base) as answers,
         closing(CallLog(run_folder.calls)) as ledger,
     ):
-        return experiment.run(prepared, opening, watching, progress, answers=answers, ledger=ledger)
+        summary = experiment.run(prepared, opening, watching, progress, answers=answers, ledger=ledger)
+        if answers is not None:
+            kept = f"{answers.count:,} answers, {answers.size_bytes / 1e6:,.1f} MB, in {answers.path}"
+            launch.console.print(f"store     {kept}", soft_wrap=True, highlight=False)
+        return summary
 
 
 def _prepared(composed: DictConfig, folder: Path, launch: Launch) -> tuple[Experiment, Opening]:

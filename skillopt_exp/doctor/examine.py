@@ -7,6 +7,7 @@ from pathlib import Path
 from skillopt_exp import simulation
 from skillopt_exp.config import Config
 from skillopt_exp.config.model import Provider
+from skillopt_exp.doctor.budget import examine_budget
 from skillopt_exp.doctor.finding import Finding, raised
 from skillopt_exp.doctor.items import examine_items
 from skillopt_exp.doctor.keys import examine_keys
@@ -28,6 +29,7 @@ def examine(config: Config, *, base: Path) -> Iterator[Finding]:
     yield from examine_machine(base)
     items = examine_items(config, base=base)
     yield from items.findings
+    yield from examine_budget(config)
     yield examine_store(config.tracking, base=base)
     findings, endpoints = examine_keys(config.model)
     yield from findings

@@ -33,7 +33,7 @@ def examine_items(config: Config, *, base: Path) -> Examined:
     findings = [fine("data", f"{said} items")]
     findings += [warned("data", remark) for remark in (*loaded.warnings, *remarks)]
     try:
-        findings += [warned("settings", warning) for warning in decide(config, sizes).warnings]
+        findings += [warned("settings", warning) for warning in decide(config, sizes, base=base).warnings]
         read_skill(config.train.skill_init, base=base)
     except SkillOptError as error:
         findings.append(raised("settings", error))
