@@ -82,9 +82,11 @@ async def test_a_server_that_is_down_from_the_start_takes_one_round_of_patience(
         with pytest.raises(OutageError):
             await ask_all(models, [f"row {n}" for n in range(rows)])
     each = Counter(map(text_of, server.asked))
-    # Rows that failed before the others may have begun their second round.
-    assert max(each.values()) <= 5
-    assert sum(count >= 3 for count in each.values()) >= min(rows, ENOUGH_TO_JUDGE)
+    # Three tries are one round. Rows that failed before the others may be in their second round, and
+    # count twice among the calls that are judged; how many are depends on the order of arrival.
+    judged = min(rows, ENOUGH_TO_JUDGE)
+    assert 3 * judged <= sum(each.values()) <= 2 * 3 * rows
+    assert max(each.values()) <= 3 * 3
     assert store.count == 0
 
 
