@@ -103,8 +103,12 @@ class EndpointConfig:
             raise UsageError(
                 f"max_concurrency of model {self.name!r} is {self.max_concurrency}; give 1 or more"
             )
-        if self.timeout <= 0:
+        if not 0 < self.timeout < math.inf:
             raise UsageError(f"timeout of model {self.name!r} is {self.timeout}; give seconds above 0")
+        if self.temperature is not None and not 0 <= self.temperature < math.inf:
+            raise UsageError(
+                f"temperature of model {self.name!r} is {self.temperature}; give 0 or more, or null"
+            )
         if self.max_retries < 0:
             raise UsageError(f"max_retries of model {self.name!r} is {self.max_retries}; give 0 or more")
         if self.max_tokens is not None and self.max_tokens < 1:

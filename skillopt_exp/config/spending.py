@@ -1,5 +1,6 @@
 """``cache`` and ``budget``: what was paid for is kept, and what may be paid is capped."""
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 
@@ -30,7 +31,7 @@ class CacheConfig:
     max_gb: float = key(5.0, affects=Affects.cost, help="size in GB at which the store keeps no more answers")
 
     def __post_init__(self) -> None:
-        if not self.max_gb > 0:
+        if not 0 < self.max_gb < math.inf:
             raise UsageError(f"cache.max_gb is {self.max_gb}; give a size above 0, or cache.mode=none")
 
 
@@ -44,5 +45,5 @@ class BudgetConfig:
 
     def __post_init__(self) -> None:
         for name, cap in (("usd", self.usd), ("tokens", self.tokens), ("calls", self.calls)):
-            if cap is not None and not cap > 0:
+            if cap is not None and not 0 < cap < math.inf:
                 raise UsageError(f"budget.{name} is {cap}; give more than 0, or null for no cap")

@@ -248,7 +248,8 @@ class Asker:
             raise CallFailed(Failure(f"no complete answer within {seconds:g} s")) from error
         except openai.APIError as error:
             raise CallFailed(failure_of(error, now=time.time())) from error
-        return endpoint.without_key(response.text)
+        # JSON is UTF-8 whatever the header says.
+        return endpoint.without_key(response.content.decode("utf-8", errors="replace"))
 
     def _longest_prompt(self, question: Question) -> int:
         """The most tokens that the conversation can be."""

@@ -52,7 +52,7 @@ def read_reply(body: str) -> Reply:
     """
     try:
         data = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if body.lstrip().startswith("<"):
             raise CallFailed(Failure("an HTML page", status=200, html=True)) from error
         raise _broken(body) from error

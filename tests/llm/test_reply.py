@@ -75,3 +75,9 @@ def test_an_error_in_disguise_is_judged_by_its_code() -> None:
 def test_well_formed_text_can_be_written(text: str) -> None:
     well_formed(text).encode()
     assert well_formed(well_formed(text)) == well_formed(text)
+
+
+def test_a_body_nested_without_end_is_something_broken_and_is_asked_again() -> None:
+    with pytest.raises(CallFailed) as failed:
+        read_reply("[" * 200_000)
+    assert failed.value.failure.retried
