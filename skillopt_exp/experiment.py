@@ -22,6 +22,7 @@ from skillopt_exp.errors import (
     ProviderError,
     UsageError,
 )
+from skillopt_exp.final import score_on_test
 from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.budget import loosely_held, unenforceable
@@ -221,7 +222,14 @@ async def _train(experiment: Experiment, models: Models, watcher: Watcher, progr
         watcher=watcher,
     )
     state = await trainer.train(experiment.seed_skill, progress)
-    await trainer.test(state, experiment.seed_skill)
+    await score_on_test(
+        experiment.task,
+        models.target,
+        experiment.splits.test,
+        seed_skill=experiment.seed_skill,
+        state=state,
+        watcher=watcher,
+    )
 
 
 def limited(splits: Splits, *, val: int | None, test: int | None) -> Splits:

@@ -164,18 +164,14 @@ class Trainer:
             state = after_epoch(state, epoch_end, metric)
         return StepTrace(
             epoch=batch.epoch,
-            edit_budget=limit.edits,
             rollouts=rollouts,
             patches=patches,
             merged=merged,
+            limit=limit,
             selected=selected,
             edits=edits,
-            candidate=judged.candidate,
-            selection=judged.selection,
-            verdict=judged.verdict,
+            judged=judged,
             state=state,
-            edit_budget_reason=limit.reason,
-            compaction=judged.compaction,
             epoch_end=epoch_end,
         )
 
@@ -253,19 +249,3 @@ class Trainer:
             first=settings.learning_rate,
             last=settings.min_learning_rate,
         )
-
-    async def test(self, state: TrainState, seed_skill: Skill) -> dict[str, tuple[Rollout, ...]]:
-        """Baseline, best and final skill on test, at once; equal texts are scored once.
-
-        Nothing after this decides anything.
-        """
-        named = {"baseline": seed_skill, "best": state.best.skill, "final": state.current.skill}
-        distinct = {skill.digest: skill for skill in named.values()}
-
-        async def one(skill: Skill) -> tuple[Rollout, ...]:
-            return await self.rollouts(skill, self.splits.test, Stage.test)
-
-        results = dict(zip(distinct, await ordered(one, distinct.values()), strict=True))
-        for which, skill in named.items():
-            self.watcher.tested(which, skill, results[skill.digest])
-        return {which: results[skill.digest] for which, skill in named.items()}

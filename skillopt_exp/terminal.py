@@ -112,7 +112,7 @@ class Terminal(Watcher):
         self._announce(next_step)
 
     def step(self, trace: StepTrace) -> None:
-        record, verdict = trace.record, trace.verdict
+        record, verdict = trace.record, trace.judged.verdict
         before, self._current = self._current, record.current_hard
         assert self._opening is not None
         columns = _COLUMNS.format(

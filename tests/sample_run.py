@@ -7,6 +7,7 @@ from pathlib import Path
 from skillopt_exp.records import (
     Advice,
     Edit,
+    EditLimit,
     EditResult,
     EpochTrace,
     Evidence,
@@ -109,15 +110,17 @@ def next_trace(state: TrainState, outcome: Outcome) -> StepTrace:
     accepted = outcome is Outcome.accepted
     return StepTrace(
         epoch=1,
-        edit_budget=3,
         rollouts=rollouts("train", [1.0, 0.0, 0.0]),
         patches=(patch,),
         merged=patch,
+        limit=EditLimit(3),
         selected=patch,
         edits=edits,
-        candidate=candidate,
-        selection=chosen,
-        verdict=Verdict(outcome, "score" if outcome is Outcome.rejected else "", float(accepted)),
+        judged=Judged(
+            candidate,
+            chosen,
+            Verdict(outcome, "score" if outcome is Outcome.rejected else "", float(accepted)),
+        ),
         state=replace(
             state,
             step=step,
@@ -159,7 +162,7 @@ def opening(folder: Path) -> Opening:
 
 def summary(made: Sequence[StepTrace]) -> Summary:
     """What the made-up run came to."""
-    outcomes = [trace.verdict.outcome for trace in made]
+    outcomes = [trace.judged.verdict.outcome for trace in made]
     best = made[-1].state.best if made else seed()
     return Summary(
         format=1,

@@ -129,7 +129,7 @@ async def test_ungated_guidance_that_beats_the_best_is_promoted() -> None:
 async def test_steps_never_touch_the_guidance_and_build_on_it() -> None:
     trainer, listener = coached(Coach("- Be kind.", guidance=[USEFUL]), failure_only=False)
     await trainer.train(Skill())
-    after = [trace.candidate.skill for trace in listener.traces[4:]]
+    after = [trace.judged.candidate.skill for trace in listener.traces[4:]]
     assert {skill.guidance for skill in after} == {USEFUL}
     assert {skill.body for skill in after} == {"- Be kind."}
 
@@ -308,10 +308,13 @@ async def test_a_run_that_goes_on_after_any_step_ends_as_if_it_had_never_stopped
             records=tuple(records[:done]),
             state=whole.traces[done - 1].state if done else TrainState(0, whole.seed, whole.seed),
             # What a run's folder knows of its steps: the candidates whose rollouts it holds.
-            scored=(whole.seed, *(trace.candidate for trace in whole.traces[:done] if trace.selection)),
+            scored=(
+                whole.seed,
+                *(trace.judged.candidate for trace in whole.traces[:done] if trace.judged.selection),
+            ),
         )
         assert await resumed.train(Skill(), progress) == end
         assert [trace.record for trace in rest.traces] == records[done:]
-        assert [trace.selection for trace in rest.traces] == [
-            trace.selection for trace in whole.traces[done:]
+        assert [trace.judged.selection for trace in rest.traces] == [
+            trace.judged.selection for trace in whole.traces[done:]
         ]

@@ -51,6 +51,7 @@ ROOMS: dict[str, set[str]] = {
         "transitions",
         "watch",
     },
+    "final": {"flow", "llm.base", "records", "stages.rollout", "tasks.base", "watch"},
     "runs": {"config.spending", "errors", "llm.ledger", "records", "redaction", "watch"},
     "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "watch"},
     "planning": {

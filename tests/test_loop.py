@@ -6,6 +6,7 @@ import pytest
 from scripted import Answer, EchoTask, ScriptedChat, append, items, patch_reply
 
 from skillopt_exp.errors import ProviderError
+from skillopt_exp.final import score_on_test
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.loop import Settings, Trainer
 from skillopt_exp.records import (
@@ -90,7 +91,10 @@ async def test_a_useful_edit_is_accepted_and_becomes_current_and_best() -> None:
     assert state.current.skill.body == USEFUL
     assert state.best == state.current
     assert state.best.step == 1
-    assert [trace.verdict.outcome for trace in listener.traces] == [Outcome.accepted, Outcome.unchanged]
+    assert [trace.judged.verdict.outcome for trace in listener.traces] == [
+        Outcome.accepted,
+        Outcome.unchanged,
+    ]
     assert listener.traces[0].record.best_hard == 1.0
 
 
@@ -99,7 +103,7 @@ async def test_a_harmful_edit_is_rejected_and_remembered_without_its_score() -> 
     state = await trainer.train(Skill())
     assert state.current.skill == Skill()
     first, second = listener.traces
-    assert str(first.verdict) == "rejected(by: score)"
+    assert str(first.judged.verdict) == "rejected(by: score)"
     assert [edit.content for edit in first.state.step_buffer[0].rejected_edits] == [HARMFUL]
     assert state.step_buffer == (), "the buffer ends with the epoch"
     assert isinstance(trainer.optimizer, ScriptedChat)
@@ -121,7 +125,7 @@ async def test_a_harmful_edit_is_rejected_and_remembered_without_its_score() -> 
             ],
         }
     ]
-    assert second.verdict.outcome is Outcome.rejected
+    assert second.judged.verdict.outcome is Outcome.rejected
 
 
 async def test_a_candidate_scored_before_costs_no_calls() -> None:
@@ -129,15 +133,15 @@ async def test_a_candidate_scored_before_costs_no_calls() -> None:
     await trainer.train(Skill())
     assert isinstance(trainer.target, ScriptedChat)
     assert trainer.target.count(Stage.selection) == 6 + 6, "the seed and the candidate, once each"
-    assert [len(trace.selection) for trace in listener.traces] == [6, 0]
-    assert {trace.verdict.outcome for trace in listener.traces} == {Outcome.rejected}
+    assert [len(trace.judged.selection) for trace in listener.traces] == [6, 0]
+    assert {trace.judged.verdict.outcome for trace in listener.traces} == {Outcome.rejected}
 
 
 async def test_no_patches_mean_an_unchanged_skill() -> None:
     trainer, listener = make(always("I have no idea."))
     state = await trainer.train(Skill(body="seed"))
     assert state.current.skill.body == "seed"
-    assert {trace.verdict.outcome for trace in listener.traces} == {Outcome.unchanged}
+    assert {trace.judged.verdict.outcome for trace in listener.traces} == {Outcome.unchanged}
     assert all(trace.record.parse_paths == {"failed": trace.record.num_patches} for trace in listener.traces)
 
 
@@ -300,7 +304,14 @@ async def test_test_is_scored_once_a_distinct_skill_and_after_the_last_step() ->
     state = await trainer.train(Skill())
     assert isinstance(trainer.target, ScriptedChat)
     assert trainer.target.count(Stage.test) == 0
-    results = await trainer.test(state, Skill())
+    results = await score_on_test(
+        trainer.task,
+        trainer.target,
+        trainer.splits.test,
+        seed_skill=Skill(),
+        state=state,
+        watcher=listener,
+    )
     assert trainer.target.count(Stage.test) == 2 * 6, "best and final are one text"
     assert listener.tests == ["baseline", "best", "final"]
     assert sum(rollout.score.hard for rollout in results["best"]) == 6
@@ -347,7 +358,7 @@ async def test_a_candidate_that_stays_too_long_is_rejected_before_it_costs_a_val
     state = await trainer.train(Skill())
     assert state.current.skill == Skill()
     trace = listener.traces[0]
-    assert str(trace.verdict) == "rejected(by: length)"
+    assert str(trace.judged.verdict) == "rejected(by: length)"
     assert "at most 20" in trace.record.detail
     assert trace.record.candidate_hard is None
     assert [edit.content for edit in trace.state.step_buffer] == [], "the epoch has ended"
@@ -359,7 +370,7 @@ async def test_a_skill_that_was_too_long_from_the_start_may_shrink() -> None:
     shrinking = always(patch_reply({"op": "delete", "target": "word29"}))
     trainer, listener = make(shrinking, max_skill_tokens=20, batch_size=8)
     await trainer.train(Skill(body=LONG))
-    assert listener.traces[0].verdict.by == "score"
+    assert listener.traces[0].judged.verdict.by == "score"
     assert listener.traces[0].record.compaction is None
 
 

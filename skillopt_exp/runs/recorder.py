@@ -117,8 +117,8 @@ class RunRecorder(Watcher):
     def step(self, trace: StepTrace) -> None:
         record = trace.record
         self._write_stages(self._folder.step(record.step), trace)
-        if trace.verdict.outcome is not Outcome.unchanged:
-            write_skill(self._folder.skill(record.step), trace.candidate.skill)
+        if trace.judged.verdict.outcome is not Outcome.unchanged:
+            write_skill(self._folder.skill(record.step), trace.judged.candidate.skill)
         if trace.epoch_end is not None:
             self._write_epoch(trace.epoch, record.step, trace.epoch_end)
         self._ungated = trace.state.ungated
@@ -144,10 +144,10 @@ class RunRecorder(Watcher):
         _write_json(folder / "patches.json", trace.patches)
         _write_json(folder / "merged.json", trace.merged)
         _write_json(folder / "selected.json", trace.selected)
-        write_skill(self._folder.candidate(trace.state.step), trace.candidate.skill)
+        write_skill(self._folder.candidate(trace.state.step), trace.judged.candidate.skill)
         _write_json(folder / "edits.json", trace.edits)
-        _write_rollouts(self._folder.selection(trace.state.step), trace.selection)
-        _write_json(folder / "verdict.json", trace.verdict)
+        _write_rollouts(self._folder.selection(trace.state.step), trace.judged.selection)
+        _write_json(folder / "verdict.json", trace.judged.verdict)
         write_exchanges(folder / "optimizer.jsonl", self._exchanges())
 
     def _write_epoch(self, epoch: int, step: int, trace: EpochTrace) -> None:

@@ -9,6 +9,7 @@ from scripted import Answer, ScriptedChat, items
 from skillopt_exp.config.model import EndpointConfig, ModelConfig
 from skillopt_exp.config.spending import BudgetConfig
 from skillopt_exp.errors import ProviderError
+from skillopt_exp.final import score_on_test
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.loop import Settings, Trainer
 from skillopt_exp.planning.case import Guesses
@@ -72,7 +73,10 @@ def train(
 
     async def run() -> bool:
         try:
-            await trainer.test(await trainer.train(SEED), SEED)
+            state = await trainer.train(SEED)
+            await score_on_test(
+                trainer.task, trainer.target, data.test, seed_skill=SEED, state=state, watcher=Watcher()
+            )
         except ProviderError:
             return False
         return True

@@ -1,0 +1,90 @@
+"""What was scored and decided, and where a training stands."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from skillopt_exp.records.rollout import Metric, Rollout, Score, mean
+from skillopt_exp.records.skill import Compaction, Edit, Skill
+
+
+class Outcome(StrEnum):
+    """What a step ended in; the counts of all four add up to ``total_steps``."""
+
+    accepted = "accepted"
+    rejected = "rejected"
+    unchanged = "unchanged"
+    inconclusive = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSkill:
+    """A skill with its score on every val item, in the split's order. ``step`` 0 is the seed.
+
+    ``epoch_end`` tells the work at the end of an epoch from the edits of that epoch's last step. A
+    candidate that was refused before it met the target has no scores.
+    """
+
+    skill: Skill
+    scores: tuple[Score, ...]
+    step: int
+    epoch_end: bool = False
+
+    def mean(self, metric: Metric) -> float | None:
+        """The mean over items, or None when there are none: the mean of nothing is not 0."""
+        return mean(score.value(metric) for score in self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The gate's decision on one candidate; the only source for log, MLflow, summary and report.
+
+    ``margin`` is the sum over val items of candidate minus current, in items; ``detail`` says what was
+    found where a candidate was refused before it met the target.
+    """
+
+    outcome: Outcome
+    by: str = ""
+    margin: float = 0.0
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.outcome}(by: {self.by})" if self.by else str(self.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One earlier step of this epoch, as the optimizer is shown it: never by how much it failed."""
+
+    step: int
+    failure_summaries: tuple[str, ...]
+    rejected_edits: tuple[Edit, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class TrainState:
+    """All that the next step depends on, besides configuration and data.
+
+    ``last_epoch`` is the skill that the last complete epoch ended with, ``meta_skill`` the optimizer's
+    advice to itself. ``epoch_scored`` are the candidates that ends of epochs have scored on val;
+    ``ungated`` says that guidance was written past the gate.
+    """
+
+    step: int
+    current: ScoredSkill
+    best: ScoredSkill
+    step_buffer: tuple[Remembered, ...] = ()
+    last_epoch: Skill | None = None
+    meta_skill: str = ""
+    epoch_scored: tuple[ScoredSkill, ...] = ()
+    ungated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate with its val rollouts (none where its text was scored before) and its verdict."""
+
+    candidate: ScoredSkill
+    selection: tuple[Rollout, ...]
+    verdict: Verdict
+    compaction: Compaction | None = None
