@@ -6,10 +6,12 @@ from pathlib import Path
 
 from skillopt_exp import outlook, prompts, rules
 from skillopt_exp.config import Config
+from skillopt_exp.config.gate import Screen
 from skillopt_exp.epoch import EpochSettings
 from skillopt_exp.errors import UsageError
 from skillopt_exp.loop import Settings
 from skillopt_exp.records import Role, Split
+from skillopt_exp.scoring import Scoring
 from skillopt_exp.stages.gate import GateSettings
 from skillopt_exp.watch import Origin
 
@@ -75,6 +77,13 @@ def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = No
             pair_policy=config.optimizer.longitudinal_pair_policy,
             gated=config.optimizer.slow_update_gate_with_selection,
         ),
+        scoring=Scoring(
+            repeats=config.evaluation.repeats,
+            block=config.gate.block_of(sizes[Split.val]),
+            screened=config.gate.screen is Screen.batch,
+            at_once=config.model.target.max_concurrency,
+        ),
+        patience=config.train.patience,
         max_skill_tokens=config.optimizer.max_skill_tokens,
         prompts=prompts.load(_folder(config.optimizer.prompts_dir, base)),
         gate=gate,

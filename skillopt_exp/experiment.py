@@ -193,7 +193,7 @@ async def _run(
                     f"not one reply of the optimizer model {opening.optimizer!r} could be read as JSON; "
                     "try another model for the role: model.optimizer.name=..."
                 )
-        summary = tally.summary("finished", usage())
+        summary = tally.summary(tally.status, usage())
         assert summary is not None
         assert tally.best is not None
         watcher.finished(summary, tally.best)
@@ -229,6 +229,7 @@ async def _train(experiment: Experiment, models: Models, watcher: Watcher, progr
         seed_skill=experiment.seed_skill,
         state=state,
         watcher=watcher,
+        repeats=experiment.config.evaluation.repeats,
     )
 
 

@@ -18,13 +18,20 @@ async def score_on_test(
     seed_skill: Skill,
     state: TrainState,
     watcher: Watcher,
+    repeats: int = 1,
 ) -> dict[str, tuple[Rollout, ...]]:
-    """Baseline, best and final skill on the test ``items``, at once; equal texts are scored once."""
+    """Baseline, best and final skill on the test ``items``, at once; equal texts are scored once.
+
+    With several attempts an item, they stand side by side.
+    """
     named = {"baseline": seed_skill, "best": state.best.skill, "final": state.current.skill}
     distinct = {skill.digest: skill for skill in named.values()}
 
     async def one(skill: Skill) -> tuple[Rollout, ...]:
-        return await ordered(lambda item: rollout(task, target, skill, item, stage=Stage.test), items)
+        return await ordered(
+            lambda asked: rollout(task, target, skill, asked[0], stage=Stage.test, attempt=asked[1]),
+            [(item, number) for item in items for number in range(1, repeats + 1)],
+        )
 
     results = dict(zip(distinct, await ordered(one, distinct.values()), strict=True))
     for which, skill in named.items():

@@ -5,7 +5,8 @@ How many requests are under way is not decided here but where they are made (``l
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -57,3 +58,36 @@ async def both(first: Awaitable[T], second: Awaitable[R]) -> tuple[T, R]:
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
     return one, other
+
+
+async def in_blocks(
+    unit: Callable[[T], Coroutine[Any, Any, R]],
+    blocks: Sequence[Sequence[T]],
+    enough: Callable[[Mapping[T, R]], bool],
+    *,
+    at_once: int,
+) -> dict[T, R]:
+    """``unit`` of the values of whole blocks, one block after the other, until ``enough`` of them.
+
+    It is asked after each block with the results of this and all earlier ones, and what it says does not
+    depend on what else is ready. Later blocks are begun while fewer than ``at_once`` values are under way;
+    what they came to is left out.
+    """
+    done: dict[T, R] = {}
+    running: deque[tuple[Sequence[T], asyncio.Future[tuple[R, ...]]]] = deque()
+    waiting = deque(blocks)
+    try:
+        while running or waiting:
+            while waiting and (not running or sum(len(block) for block, _ in running) < at_once):
+                block = waiting.popleft()
+                running.append((block, asyncio.ensure_future(ordered(unit, block))))
+            block, results = running[0]  # stays there while it is waited for, to be cancelled with the rest
+            done.update(zip(block, await results, strict=True))
+            running.popleft()
+            if (running or waiting) and enough(done):
+                break
+    finally:
+        for _, ahead in running:
+            ahead.cancel()
+        await asyncio.gather(*(ahead for _, ahead in running), return_exceptions=True)
+    return done

@@ -1,53 +1,59 @@
 """What becomes of a candidate: refused for what it is, or scored on val and put before the gate.
 
 A candidate that may not be is refused before any val call is spent: one that is still too long after it
-was sent back once, and one that says what only val and test items can know.
+was sent back once, one that says what only val and test items can know, and, where that is asked for, one
+that does not even help on the batch that it was made from.
 """
 
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from skillopt_exp.flow import ordered
 from skillopt_exp.leak import LeakCheck
-from skillopt_exp.llm.base import Chat
+from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.prompts import Prompts
-from skillopt_exp.records import Judged, Outcome, Rollout, ScoredSkill, Skill, Verdict
+from skillopt_exp.records import Judged, Metric, Outcome, Rollout, ScoredSkill, Skill, Verdict
+from skillopt_exp.scoring import Scorer
 from skillopt_exp.skill import num_tokens
 from skillopt_exp.stages.compact import compact
-from skillopt_exp.stages.gate import GateSettings, gate
-
-Attempt = Callable[[Skill], Coroutine[Any, Any, tuple[Rollout, ...]]]
-"""One attempt at every val item under a skill, in the split's order."""
+from skillopt_exp.stages.gate import gain
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Scores candidates and decides on them. ``max_tokens`` None is no limit.
+    """Decides on candidates. ``max_tokens`` None is no limit."""
 
-    ``scored`` keeps every skill scored on val so far, by digest: an equal text costs no calls.
-    """
-
-    attempt: Attempt
+    scorer: Scorer
     optimizer: Chat
     prompts: Prompts
-    gate: GateSettings
     max_tokens: int | None
     leaks: LeakCheck
-    scored: dict[str, ScoredSkill] = field(default_factory=dict)
 
     async def __call__(
-        self, skill: Skill, current: ScoredSkill, *, step: int, epoch_end: bool = False
+        self,
+        skill: Skill,
+        current: ScoredSkill,
+        *,
+        step: int,
+        epoch_end: bool = False,
+        batch: Sequence[Rollout] = (),
+        whole: bool = False,
     ) -> Judged:
-        """The candidate and the verdict on it, against ``current``."""
+        """The candidate and the verdict on it, against ``current``, whose attempts at the ``batch`` it is
+        to beat first where candidates are screened. ``whole`` scores it on all of val in any case."""
         compaction = None
         if self.too_long(skill, current.skill):
             assert self.max_tokens is not None
             skill, compaction = await compact(self.optimizer, skill, self.max_tokens, self.prompts)
+        bare = ScoredSkill(skill, (), step, epoch_end, self.scorer.scoring.repeats)
         verdict = self.refusal(skill, current.skill)
         if verdict is not None:
-            return Judged(ScoredSkill(skill, (), step, epoch_end), (), verdict, compaction)
-        candidate, selection = await self.score(skill, step=step, epoch_end=epoch_end)
-        return Judged(candidate, selection, gate(candidate, current, self.gate), compaction)
+            return Judged(bare, (), verdict, compaction)
+        screening = await self.screening(skill, batch)
+        if screening and not _gains(screening, batch, self.scorer.gate.metric):
+            return Judged(bare, (), Verdict(Outcome.rejected, by="screen"), compaction, screening)
+        judged = await self.scorer.compared(bare, current, whole=whole)
+        return replace(judged, compaction=compaction, screening=screening)
 
     def too_long(self, skill: Skill, current: Skill) -> bool:
         """Whether it is over the limit. One that was over it before may stay, or shrink."""
@@ -56,21 +62,24 @@ class Judge:
         )
 
     def refusal(self, skill: Skill, current: Skill) -> Verdict | None:
-        """Why the candidate does not get as far as val, or None."""
+        """Why the candidate does not get as far as the target, or None."""
         if self.too_long(skill, current):
             size = f"{num_tokens(skill.text)} tokens, at most {self.max_tokens}"
             return Verdict(Outcome.rejected, by="length", detail=size)
         leak = self.leaks.find(skill.text, current.text)
         return None if leak is None else Verdict(Outcome.rejected, by="leak", detail=str(leak))
 
-    async def score(
-        self, skill: Skill, *, step: int, epoch_end: bool = False
-    ) -> tuple[ScoredSkill, tuple[Rollout, ...]]:
-        """The skill on every val item, with the rollouts; none of them where its text was scored before."""
-        known = self.scored.get(skill.digest)
-        if known is not None:
-            return replace(known, skill=skill, step=step, epoch_end=epoch_end), ()
-        selection = await self.attempt(skill)
-        scored = ScoredSkill(skill, tuple(rollout.score for rollout in selection), step, epoch_end)
-        self.scored[skill.digest] = scored
-        return scored, selection
+    async def screening(self, skill: Skill, batch: Sequence[Rollout]) -> tuple[Rollout, ...]:
+        """The candidate's attempts at what its batch attempted; none where nothing is screened, or the text
+        was scored on val before."""
+        if not self.scorer.scoring.screened or skill.digest in self.scorer.scored:
+            return ()
+        return await ordered(
+            lambda rollout: self.scorer.attempt(skill, rollout.item, Stage.screen, rollout.attempt), batch
+        )
+
+
+def _gains(screening: Sequence[Rollout], batch: Sequence[Rollout], metric: Metric) -> bool:
+    """Whether the batch is solved better than it was."""
+    after, before = (tuple(rollout.score for rollout in rollouts) for rollouts in (screening, batch))
+    return gain(ScoredSkill(Skill(), after, 0), ScoredSkill(Skill(), before, 0), metric) > 0

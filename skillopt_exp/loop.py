@@ -8,6 +8,7 @@ listen to its records (``watch.py``).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 
 from skillopt_exp.batching import Batch, batches, sample
 from skillopt_exp.epoch import NOTHING, EpochEnd, EpochSettings
@@ -29,12 +30,14 @@ from skillopt_exp.records import (
     Source,
     Splits,
     StepTrace,
+    StopReason,
     TrainState,
 )
 from skillopt_exp.schedule import Scheduler, edit_budget
+from skillopt_exp.scoring import ALL_AT_ONCE, Scorer, Scoring
 from skillopt_exp.skill import apply_edits
 from skillopt_exp.stages.aggregate import aggregate
-from skillopt_exp.stages.gate import GateSettings
+from skillopt_exp.stages.gate import GateSettings, hopeless
 from skillopt_exp.stages.rate import limited
 from skillopt_exp.stages.reflect import Brief, minibatches, reflect
 from skillopt_exp.stages.rollout import rollout
@@ -65,6 +68,8 @@ class Settings:
     accumulation: int = 1
     rate_control: RateControl = RateControl.fixed
     epoch_end: EpochSettings = NOTHING
+    scoring: Scoring = ALL_AT_ONCE
+    patience: int | None = None
     max_skill_tokens: int | None = None
     prompts: Prompts = BUILT_IN
 
@@ -84,15 +89,11 @@ class Trainer:
     def judge(self) -> Judge:
         """Decides on candidates, and keeps what was scored."""
 
-        async def attempt(skill: Skill) -> tuple[Rollout, ...]:
-            return await self.rollouts(skill, self.splits.val, Stage.selection)
-
         settings = self.settings
         return Judge(
-            attempt=attempt,
+            scorer=Scorer(self.attempt, self.splits.val, settings.gate, settings.scoring),
             optimizer=self.optimizer,
             prompts=settings.prompts,
-            gate=settings.gate,
             max_tokens=settings.max_skill_tokens,
             leaks=LeakCheck(self.splits),
         )
@@ -102,6 +103,10 @@ class Trainer:
         state = await self.begin(seed_skill) if progress is None else self.resume(progress)
         unreadable_steps = 0
         for batch in self.plan()[state.step :]:
+            reason = self.stop_reason(state, batch)
+            if reason is not None:
+                self.watcher.stopped(reason)
+                break
             trace = await self.step(state, batch)
             self.watcher.step(trace)
             state = trace.state
@@ -115,17 +120,25 @@ class Trainer:
 
     async def begin(self, seed_skill: Skill) -> TrainState:
         """The seed skill, scored on val, is the first current and the first best."""
-        seed, selection = await self.judge.score(seed_skill, step=0)
+        seed, selection = await self.judge.scorer.baseline(seed_skill)
         self.watcher.baseline(seed, selection)
         return TrainState(step=0, current=seed, best=seed)
 
     def resume(self, progress: Progress) -> TrainState:
         """Where the earlier process ended, with all that it had scored."""
-        self.judge.scored.update(
+        self.judge.scorer.scored.update(
             (scored.skill.digest, scored) for scored in (*progress.scored, *progress.state.epoch_scored)
         )
         self.watcher.resumed(progress)
         return progress.state
+
+    def stop_reason(self, state: TrainState, batch: Batch) -> StopReason | None:
+        """Why training ends before ``batch``, or None: nothing can pass any more, or nothing did for long."""
+        if hopeless(state.current, self.settings.gate):
+            return StopReason.ceiling
+        patience, steps_per_epoch = self.settings.patience, len(self.plan()) // self.settings.num_epochs
+        idle_epochs = batch.epoch - 1 - ceil(state.current.step / steps_per_epoch)
+        return StopReason.patience if patience is not None and idle_epochs >= patience else None
 
     def plan(self) -> tuple[Batch, ...]:
         """The batches of all steps."""
@@ -155,7 +168,7 @@ class Trainer:
         )
         selected = await select(self.optimizer, skill, pool, limit.edits, settings.prompts)
         edited, edits = apply_edits(skill, selected.edits)
-        judged = await self.judge(edited, state.current, step=batch.step)
+        judged = await self.judge(edited, state.current, step=batch.step, batch=rollouts)
         state = advance(state, batch.step, judged, patches, edits, metric)
 
         epoch_end = None
@@ -180,14 +193,18 @@ class Trainer:
         rollouts: tuple[Rollout, ...] = ()
         patches: tuple[Patch, ...] = ()
         for part in batch.parts:
-            attempted = await self.rollouts(state.current.skill, part, Stage.rollout)
+            attempted = await self.attempts(state.current.skill, part, batch.epoch)
             rollouts += attempted
             patches += await self.reflect(state, attempted, self.budget(batch.step))
         return rollouts, patches
 
-    async def rollouts(self, skill: Skill, items: Sequence[Item], stage: Stage) -> tuple[Rollout, ...]:
-        """One attempt at every item, in the order of ``items``."""
-        return await ordered(lambda item: rollout(self.task, self.target, skill, item, stage=stage), items)
+    async def attempts(self, skill: Skill, items: Sequence[Item], epoch: int) -> tuple[Rollout, ...]:
+        """One attempt at every train item, in the order of ``items``; each epoch takes a new sample."""
+        return await ordered(lambda item: self.attempt(skill, item, Stage.rollout, epoch), items)
+
+    async def attempt(self, skill: Skill, item: Item, stage: Stage, number: int) -> Rollout:
+        """The ``number``-th attempt at ``item`` under ``skill``."""
+        return await rollout(self.task, self.target, skill, item, stage=stage, attempt=number)
 
     async def reflect(self, state: TrainState, rollouts: Sequence[Rollout], budget: int) -> tuple[Patch, ...]:
         """One patch a minibatch: those of failures, then those of successes."""
@@ -225,11 +242,12 @@ class Trainer:
         settings = self.settings
 
         async def attempt(skill: Skill, items: Sequence[Item]) -> tuple[Rollout, ...]:
-            return await self.rollouts(skill, items, Stage.rollout)
+            return await self.attempts(skill, items, batch.epoch)
 
         async def judge(skill: Skill) -> Judged:
-            judged = await self.judge(skill, state.current, step=batch.step, epoch_end=True)
-            return judged if settings.epoch_end.gated else waved_through(judged)
+            gated = settings.epoch_end.gated
+            judged = await self.judge(skill, state.current, step=batch.step, epoch_end=True, whole=not gated)
+            return judged if gated else waved_through(judged)
 
         end = EpochEnd(
             self.optimizer, settings.prompts, settings.epoch_end, settings.trajectory_chars, attempt, judge

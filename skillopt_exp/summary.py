@@ -1,6 +1,7 @@
 """From what a run did to its result in words and numbers."""
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from skillopt_exp import rules
 from skillopt_exp.errors import BudgetError, InterruptedRun, OutageError
 from skillopt_exp.records import (
+    FINISHED,
     Evidence,
     Metric,
     Outcome,
@@ -19,9 +21,11 @@ from skillopt_exp.records import (
     Split,
     StepRecord,
     StepTrace,
+    StopReason,
     Summary,
     Usage,
     mean,
+    stopped,
 )
 from skillopt_exp.stats import differences, evidence, paired_interval
 from skillopt_exp.watch import Opening, Watcher
@@ -44,6 +48,7 @@ class Tally(Watcher):
     def __post_init__(self) -> None:
         self.records: list[StepRecord] = []
         self.ungated = False
+        self.stop_reason: StopReason | None = None
         self.tests: dict[str, tuple[float, ...]] = {}
 
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
@@ -57,8 +62,19 @@ class Tally(Watcher):
         self.records.append(trace.record)
         self.best, self.ungated = trace.state.best, trace.state.ungated
 
+    def stopped(self, reason: StopReason) -> None:
+        self.stop_reason = reason
+
+    @property
+    def status(self) -> str:
+        """That of a run which came to its end."""
+        return FINISHED if self.stop_reason is None else stopped(self.stop_reason)
+
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
-        self.tests[which] = tuple(rollout.score.hard for rollout in rollouts)
+        by_item: dict[str, list[float]] = {}
+        for rollout in rollouts:
+            by_item.setdefault(rollout.item.id, []).append(rollout.score.hard)
+        self.tests[which] = tuple(math.fsum(hards) / len(hards) for hards in by_item.values())
 
     def summary(self, status: str, usage: Mapping[str, Usage]) -> Summary | None:
         """The result so far, or None before the baseline was scored."""
@@ -95,6 +111,7 @@ class Tally(Watcher):
             total_steps=len(self.records),
             total_accepts=accepts,
             total_rejects=outcomes[Outcome.rejected],
+            val_attempts_saved=self._saved(),
             outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
             seed_digest=baseline.skill.digest,
             best_digest=best.skill.digest,
@@ -102,6 +119,22 @@ class Tally(Watcher):
             usage=usage,
             notes=self._notes(),
         )
+
+    def _saved(self) -> int:
+        """Attempts at val items that candidates were spared, less what it took to screen them.
+
+        Negative where screening took more than it spared.
+        """
+        assert self.baseline_skill is not None
+        whole = len(self.baseline_skill.scores)
+        spared = sum(
+            whole - record.num_selection
+            for record in self.records
+            if record.candidate_at_most is not None or record.by == "screen"
+        )
+        ends = [record.epoch_end for record in self.records if record.epoch_end is not None]
+        spared += sum(whole - end.num_selection for end in ends if end.candidate_at_most is not None)
+        return spared - sum(record.num_screening for record in self.records)
 
     def optimizer_unusable(self) -> bool:
         """Whether the optimizer was asked and not one of its replies could be read."""
@@ -175,10 +208,10 @@ def status_of(error: BaseException) -> str:
     """The status of a run that ``error`` ended."""
     match error:
         case OutageError():
-            return "stopped(outage)"
+            return stopped("outage")
         case BudgetError():
-            return "stopped(budget)"
+            return stopped("budget")
         case InterruptedRun() | asyncio.CancelledError() | KeyboardInterrupt():
-            return "stopped(user)"
+            return stopped("user")
         case _:
             return f"failed({type(error).__name__})"

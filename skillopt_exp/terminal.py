@@ -11,6 +11,7 @@ from rich.text import Text
 from skillopt_exp import __version__
 from skillopt_exp.llm.meter import added
 from skillopt_exp.records import (
+    FINISHED,
     EpochRecord,
     Metric,
     Outcome,
@@ -20,6 +21,7 @@ from skillopt_exp.records import (
     Skill,
     Split,
     StepTrace,
+    StopReason,
     Summary,
     Usage,
     Verdict,
@@ -36,6 +38,10 @@ _STYLES = {
 }
 
 
+_WHY_STOPPED = {
+    StopReason.ceiling: "training ends here: no candidate can score enough on val to be accepted any more",
+    StopReason.patience: "training ends here: train.patience epochs went by without an accepted candidate",
+}
 _COLUMNS = "{:>7}  {:>5}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}   "
 """Of a step: number, epoch, train score, val score before and of the candidate, best, edits applied."""
 
@@ -120,7 +126,7 @@ class Terminal(Watcher):
             record.epoch,
             _percent(record.train_hard),
             _percent(before),
-            _percent(record.candidate_hard),
+            _scored(record.candidate_hard, record.candidate_at_most),
             _percent(record.best_hard),
             f"{record.edits_applied} of {record.edits_proposed}" if record.edits_proposed else "none",
         )
@@ -137,8 +143,14 @@ class Terminal(Watcher):
         line = Text(f"{'':>7}  {epoch:>5}  end of epoch: {pairs}", "dim")
         if end.outcome is not None:
             verdict = str(Verdict(end.outcome, end.by))
-            line.append(f"; guidance {_percent(end.candidate_hard)} ").append(verdict, _STYLES[end.outcome])
+            score = _scored(end.candidate_hard, end.candidate_at_most)
+            line.append(f"; guidance {score} ").append(verdict, _STYLES[end.outcome])
         self._console.print(line, highlight=False, soft_wrap=True)
+
+    def stopped(self, reason: StopReason) -> None:
+        assert self._opening is not None
+        self._console.print(_WHY_STOPPED[reason], highlight=False, soft_wrap=True)
+        self._doing = "scoring on test"
 
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         self._live.stop()
@@ -148,7 +160,7 @@ class Terminal(Watcher):
         assert self._opening is not None
         folder = self._opening.folder
         self._console.print()
-        rows = [("result", _result(summary), "")]
+        rows = [("result", _result(summary), "" if summary.status == FINISHED else summary.status)]
         if summary.cause:
             rows.append(("likely cause", summary.cause, ""))
         rows += [
@@ -163,7 +175,7 @@ class Terminal(Watcher):
                 "met" if summary.meets_seed_rule else "not met",
                 "asks for over 2 points on test and at least 2 accepted steps",
             ),
-            ("spent", spent(summary.usage), ""),
+            ("spent", spent(summary.usage), _spared(summary)),
             ("skill", str(folder / "best_skill.md"), _unchanged(summary)),
             ("summary", str(folder / "summary.json"), ""),
         ]
@@ -231,6 +243,11 @@ def _result(summary: Summary) -> str:
     return f"{text} on {summary.num_test_items:,} items"
 
 
+def _spared(summary: Summary) -> str:
+    saved = summary.val_attempts_saved
+    return f"{saved:,} attempts at val items spared" if saved > 0 else ""
+
+
 def _unchanged(summary: Summary) -> str:
     return "the one that the run began with" if summary.best_digest == summary.seed_digest else ""
 
@@ -238,6 +255,11 @@ def _unchanged(summary: Summary) -> str:
 def _outcomes(summary: Summary) -> str:
     counts = [f"{count} {outcome}" for outcome, count in summary.outcomes.items() if count]
     return f"{summary.total_steps}: {', '.join(counts)}" if counts else "0"
+
+
+def _scored(share: float | None, at_most: float | None) -> str:
+    """A candidate's score, or what it could have reached at most where its evaluation ended early."""
+    return _percent(share) if at_most is None else f"<={_percent(at_most)}"
 
 
 def _percent(share: float | None) -> str:

@@ -45,7 +45,7 @@ def after_epoch(state: TrainState, trace: EpochTrace | None, metric: Metric) -> 
     judged = None if trace is None else trace.judged
     if judged is not None:
         state = _kept(state, judged, metric)
-        if judged.selection:
+        if judged.selection and judged.candidate.scores:
             state = replace(state, epoch_scored=(*state.epoch_scored, judged.candidate))
     advice = "" if trace is None or trace.meta_skill is None else trace.meta_skill.text
     return replace(
@@ -65,7 +65,7 @@ def _kept(state: TrainState, judged: Judged, metric: Metric) -> TrainState:
     if judged.verdict.outcome is not Outcome.accepted:
         return state
     candidate = judged.candidate
-    better = gain(candidate.scores, state.best.scores, metric) > 0
+    better = gain(candidate, state.best, metric) > 0
     return replace(
         state,
         current=candidate,

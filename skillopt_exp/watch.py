@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skillopt_exp.records import Progress, Rollout, ScoredSkill, Skill, Split, StepTrace, Summary
+from skillopt_exp.records import (
+    Progress,
+    Rollout,
+    ScoredSkill,
+    Skill,
+    Split,
+    StepTrace,
+    StopReason,
+    Summary,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,9 @@ class Watcher:
     def step(self, trace: StepTrace) -> None:
         """One step ended."""
 
+    def stopped(self, reason: StopReason) -> None:
+        """Training ends before its last step, in good order."""
+
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         """``which`` of baseline, best, final was scored on test, once, after the last step."""
 
@@ -98,6 +110,10 @@ class Broadcast(Watcher):
     def step(self, trace: StepTrace) -> None:
         for watcher in self._watchers:
             watcher.step(trace)
+
+    def stopped(self, reason: StopReason) -> None:
+        for watcher in self._watchers:
+            watcher.stopped(reason)
 
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         for watcher in self._watchers:

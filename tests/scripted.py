@@ -17,11 +17,13 @@ class ScriptedChat:
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self.asked: list[tuple[Stage, tuple[Message, ...]]] = []
+        self.attempts: list[tuple[Stage, int]] = []
 
     async def ask(
         self, messages: Sequence[Message], *, stage: Stage, attempt: int = 1, json: bool = False
     ) -> Message:
         self.asked.append((stage, tuple(messages)))
+        self.attempts.append((stage, attempt))
         return Message("assistant", self._answer(messages, stage))
 
     def count(self, stage: Stage) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from scripted import ScriptedChat, append, patch_reply
-from test_loop import HARMFUL, USEFUL, USELESS, Listener, make
+from test_loop import HARMFUL, USEFUL, USELESS, Listener, make, nearly
 
 from skillopt_exp.epoch import EpochSettings
 from skillopt_exp.llm.base import Stage
@@ -127,7 +127,7 @@ async def test_ungated_guidance_that_beats_the_best_is_promoted() -> None:
 
 
 async def test_steps_never_touch_the_guidance_and_build_on_it() -> None:
-    trainer, listener = coached(Coach("- Be kind.", guidance=[USEFUL]), failure_only=False)
+    trainer, listener = coached(Coach("- Be kind.", guidance=[USEFUL]), failure_only=False, target=nearly)
     await trainer.train(Skill())
     after = [trace.judged.candidate.skill for trace in listener.traces[4:]]
     assert {skill.guidance for skill in after} == {USEFUL}
@@ -136,7 +136,7 @@ async def test_steps_never_touch_the_guidance_and_build_on_it() -> None:
 
 async def test_both_skills_meet_the_same_items_and_what_changed_is_sorted() -> None:
     coach = Coach(USEFUL, guidance=["Mind the gap."])
-    trainer, listener = coached(coach, num_epochs=2, batch_size=8, failure_only=True)
+    trainer, listener = coached(coach, num_epochs=2, batch_size=8, failure_only=True, target=nearly)
     # Epoch 1 ends with the useful rule; in epoch 2 nothing fails, so the skill stays what it was.
     await trainer.train(Skill())
     end = listener.traces[1].epoch_end
@@ -294,7 +294,7 @@ async def test_a_run_that_goes_on_after_any_step_ends_as_if_it_had_never_stopped
     seed: int, gated: bool
 ) -> None:
     def training() -> tuple[Trainer, Listener]:
-        return make(fickle, num_epochs=4, seed=seed, epoch_end=replace(ALL, gated=gated))
+        return make(fickle, nearly, num_epochs=4, seed=seed, epoch_end=replace(ALL, gated=gated))
 
     trainer, whole = training()
     end = await trainer.train(Skill())

@@ -1,6 +1,7 @@
 """Whole runs: what one seed promises, and what each key changes."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,10 @@ def test_one_seed_is_one_run_whatever_the_concurrency(tmp_path: Path) -> None:
         limits = [f"model.{role}.max_concurrency={slots}" for role in ("target", "optimizer")]
         run(folder, *limits, f"gradient.analyst_workers={slots}")
         files = all_files(folder)
+        # What is asked ahead of a decision, and so what is spent, follows from the slots; nothing else does.
+        summary = json.loads(files["summary.json"])
+        del summary["usage"]
+        files["summary.json"] = json.dumps(summary).encode()
         runs.append({name: files[name] for name in files if name not in ABOUT_THE_PROCESS | {"config.yaml"}})
     assert runs[0].keys() == runs[1].keys() == runs[2].keys()
     for name, content in runs[0].items():
@@ -91,10 +96,14 @@ SWITCHES = {
     "dataset.split": ("dataset.split=[1,1,1]", "split_manifest.json"),
     "dataset.split_seed": ("dataset.split_seed=7", "split_manifest.json"),
     "dataset.task": ("dataset.task=qa", "baseline/selection.jsonl"),
+    "evaluation.repeats": ("evaluation.repeats=2", "baseline/selection.jsonl"),
     "evaluation.test_limit": ("evaluation.test_limit=5", "test/baseline.jsonl"),
     "evaluation.val_limit": ("evaluation.val_limit=5", "baseline/selection.jsonl"),
+    "gate.block": ("gate.block=3", "history.jsonl"),
+    "gate.early_stop": ("gate.early_stop=none gate.block=null", "history.jsonl"),
     "gate.metric": ("gate.metric=soft", "history.jsonl"),
     "gate.rule": ("gate.rule=accept_all", "history.jsonl"),
+    "gate.screen": ("gate.screen=batch", "history.jsonl"),
     "gradient.failure_only": ("gradient.failure_only=true", "steps/step_0001/patches.json"),
     "gradient.merge_batch_size": ("gradient.merge_batch_size=2", "steps/step_0002/merged.json"),
     "gradient.minibatch_size": ("gradient.minibatch_size=4", "steps/step_0001/patches.json"),
@@ -125,7 +134,7 @@ EPOCH_SWITCHES = {
 }  # fmt: skip
 # Tested where they act: sources and formats in tests/data, requests and prices in tests/llm, the
 # store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py, what a
-# gate's rule reads in tests/stages/test_gate_keys.py.
+# gate's rule reads in tests/stages/test_gate_keys.py, when training ends in tests/test_scoring.py.
 ELSEWHERE = {
     "budget.calls", "budget.tokens", "budget.usd",
     "cache.max_gb", "cache.mode", "cache.path",
@@ -133,13 +142,13 @@ ELSEWHERE = {
     "dataset.name", "dataset.path", "dataset.records", "dataset.split_dir", "dataset.split_field",
     "gate.alpha", "gate.alpha_per", "gate.margin", "gate.no_regression",
     "gradient.analyst_workers", "model.max_error_rate", "optimizer.name",
-    "rule.bands", "rule.name", "rule.open_until",
+    "rule.bands", "rule.name", "rule.open_until", "train.patience",
     "tracking.backend", "tracking.experiment", "tracking.uri",
 }  # fmt: skip
 
 
-# Small minibatches, so that there is something to merge.
-BASE = ("gradient.minibatch_size=1", "train.batch_size=8")
+# Small minibatches, so that there is something to merge; small blocks, so that some are not asked.
+BASE = ("gradient.minibatch_size=1", "train.batch_size=8", "gate.block=1")
 
 
 def test_every_key_is_accounted_for() -> None:
@@ -165,7 +174,7 @@ def test_each_key_changes_what_it_says(
     own = BUILT_IN.sources["reflect"].replace("{{ budget }}", "1", 1)
     (tmp_path / "prompts" / "reflect.md").write_text(own, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    run(tmp_path, *BASE, override)
+    run(tmp_path, *BASE, *shlex.split(override))
     switched = all_files(tmp_path)
     assert switched[where] != unswitched[where], f"{override} changed nothing in {where}"
 

@@ -55,6 +55,11 @@ def obedient(messages: Sequence[Message], stage: Stage) -> str:
     return "yes" if int(question[-1]) % 2 else "no"
 
 
+def nearly(messages: Sequence[Message], stage: Stage) -> str:
+    """As ``obedient``, but for one val item that nothing solves, so that val has no ceiling to reach."""
+    return "no" if messages[1].content == "question b0" else obedient(messages, stage)
+
+
 def make(optimizer: Answer, target: Answer = obedient, **changes: object) -> tuple[Trainer, Listener]:
     settings = {
         "num_epochs": 1,
@@ -86,7 +91,7 @@ def always(reply: str) -> Answer:
 
 
 async def test_a_useful_edit_is_accepted_and_becomes_current_and_best() -> None:
-    trainer, listener = make(always(patch_reply(append(USEFUL))))
+    trainer, listener = make(always(patch_reply(append(USEFUL))), target=nearly)
     state = await trainer.train(Skill())
     assert state.current.skill.body == USEFUL
     assert state.best == state.current
@@ -95,7 +100,7 @@ async def test_a_useful_edit_is_accepted_and_becomes_current_and_best() -> None:
         Outcome.accepted,
         Outcome.unchanged,
     ]
-    assert listener.traces[0].record.best_hard == 1.0
+    assert listener.traces[0].record.best_hard == 5 / 6
 
 
 async def test_a_harmful_edit_is_rejected_and_remembered_without_its_score() -> None:
@@ -407,7 +412,7 @@ async def test_a_failure_of_the_provider_ends_the_step_and_is_no_score() -> None
     def refusing(messages: Sequence[Message], stage: Stage) -> str:
         if stage is Stage.rollout:
             raise Refusal
-        return "yes"
+        return "no"
 
     trainer, listener = make(always(patch_reply()), target=refusing)
     with pytest.raises(Refusal):

@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
 
     folder = RunFolder.open(Path(asked.run).expanduser().resolve())
     summary = folder.read_summary()
-    if summary is not None and summary.status == "finished":
+    if summary is not None and summary.complete:
         sys.stdout.write(f"{folder.path} is complete: {summary.verdict}; its skill is {folder.best_skill}\n")
         return 0
     register()

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.errors import UsageError
 
+MOST_REPEATS = 100
+"""Attempts an item, far beyond what tells more than other items would."""
+
 MOST_EPOCHS = 1000
 """Far beyond what helps; a slip of the keyboard must not plan steps until memory is full."""
 
@@ -17,6 +20,11 @@ class TrainConfig:
     batch_size: int | None = key(None, affects=Affects.result, help="items a step; null takes the rule's")
     accumulation: int = key(1, affects=Affects.result, help="batches that one step rolls out and reflects on")
     seed: int = key(42, affects=Affects.result, help="order of the train items in each epoch")
+    patience: int | None = key(
+        None,
+        affects=Affects.result,
+        help="epochs in a row without an accepted candidate after which training ends; null is never",
+    )
     skill_init: str | None = key(
         None, affects=Affects.result, help="a Markdown file to start from; null is empty"
     )
@@ -26,6 +34,8 @@ class TrainConfig:
             raise UsageError(f"train.num_epochs is {self.num_epochs}; give 0 to {MOST_EPOCHS}")
         if self.batch_size is not None and self.batch_size < 1:
             raise UsageError(f"train.batch_size is {self.batch_size}; give 1 or more, or null for the rule's")
+        if self.patience is not None and self.patience < 1:
+            raise UsageError(f"train.patience is {self.patience}; give 1 or more epochs, or null for never")
         if self.accumulation < 1:
             raise UsageError(f"train.accumulation is {self.accumulation}; give 1 or more batches a step")
 
@@ -65,7 +75,15 @@ class EvaluationConfig:
     val_limit: int | None = key(None, affects=Affects.result, help="score only the first so many val items")
     test_limit: int | None = key(None, affects=Affects.result, help="score only the first so many test items")
 
+    repeats: int = key(
+        1,
+        affects=Affects.result,
+        help="attempts at each val and test item, averaged within the item",
+    )
+
     def __post_init__(self) -> None:
+        if not 1 <= self.repeats <= MOST_REPEATS:
+            raise UsageError(f"evaluation.repeats is {self.repeats}; give 1 to {MOST_REPEATS} attempts")
         for name, limit in (("val_limit", self.val_limit), ("test_limit", self.test_limit)):
             if limit is not None and limit < 1:
                 raise UsageError(f"evaluation.{name} is {limit}; give 1 or more, or null for all")

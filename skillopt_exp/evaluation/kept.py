@@ -78,7 +78,7 @@ def seen_by(run: RunFolder, bench: Bench) -> int:
 
 def _obstacles(run: RunFolder, bench: Bench) -> Iterator[str]:
     summary = run.read_summary()
-    if summary is None or summary.status != "finished":
+    if summary is None or not summary.complete:
         yield "the run is not finished"
     if run.marker.skillopt_exp != __version__:
         yield f"the run was made by skillopt_exp {run.marker.skillopt_exp}, this is {__version__}"

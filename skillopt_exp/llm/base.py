@@ -12,6 +12,7 @@ class Stage(StrEnum):
 
     rollout = "rollout"
     selection = "selection"
+    screen = "screen"
     test = "test"
     reflect = "reflect"
     aggregate = "aggregate"

@@ -28,6 +28,7 @@ from skillopt_exp.records import Item, RateControl, Role
 
 ROLE_OF = {
     Stage.rollout: Role.target,
+    Stage.screen: Role.target,
     Stage.selection: Role.target,
     Stage.test: Role.target,
     Stage.reflect: Role.optimizer,
@@ -79,28 +80,34 @@ class Course:
 @dataclass(frozen=True, slots=True)
 class Count:
     """How many questions there are: of a step by the sizes of its parts, of the end of an epoch (the last
-    one or not), and how many skills meet the test."""
+    one or not), how many of the ``steps`` are taken (None: all), and how many skills meet the test.
+
+    ``share`` is the part of val that a candidate is asked, from 0 to 1.
+    """
 
     step: Callable[[Sizes], StepCounts]
     end: Callable[[bool], EndCounts]
     tested: int
+    steps: int | None = None
+    share: float = 1
 
 
 async def imagine(ground: Ground, case: Case, count: Count) -> Course:
     """The run on which everything is as ``count`` and ``case`` say."""
-    walk = _Walk(ground, case)
+    walk = _Walk(ground, case, count.share)
     counted = {sizes: count.step(sizes) for sizes in {_sizes(batch) for batch in ground.batches}}
-    baseline = walk.scored(1, ground.splits.val, ground.seed_bytes)
+    repeats = ground.settings.scoring.repeats
+    baseline = walk.scored(repeats, ground.splits.val, ground.seed_bytes)
     steps = []
-    for batch in ground.batches:
+    for batch in ground.batches[: count.steps]:
         leg = await walk.step(batch, counted[_sizes(batch)])
         if batch.last_of_epoch:
             last = batch.epoch == ground.settings.num_epochs
             leg += await walk.end(batch.epoch, count.end(last) if batch.epoch > 1 else NO_END)
         steps.append(leg)
     # The seed is tested as it is, others as long as the skill has become.
-    test = walk.scored(1, ground.splits.test, ground.seed_bytes)
-    test += walk.scored(count.tested - 1, ground.splits.test, walk.skill_bytes)
+    test = walk.scored(repeats, ground.splits.test, ground.seed_bytes)
+    test += walk.scored(repeats * (count.tested - 1), ground.splits.test, walk.skill_bytes)
     return Course(
         Leg({Stage.selection: baseline}, ceil(baseline.calls / ground.at_once.target)),
         tuple(steps),
@@ -115,10 +122,11 @@ def _sizes(batch: Batch) -> Sizes:
 class _Walk:
     """Goes through the steps and knows how long the skill has become."""
 
-    def __init__(self, ground: Ground, case: Case) -> None:
+    def __init__(self, ground: Ground, case: Case, share: float) -> None:
         self._ground = ground
         self._case = case
         self._settings = ground.settings
+        self._asked_of_val = share * ground.settings.scoring.repeats
         self._earlier_in_epoch = 0
         self._body_bytes: float = ground.seed_bytes
         self._guidance_bytes = 0
@@ -135,9 +143,13 @@ class _Walk:
         growth = self._applied(shown) * (case.text_bytes + BETWEEN_EDITS)
         shortened = await self._shortened(counts.candidates, self.skill_bytes + growth)
         rollout = self.scored(1, batch.items, self.skill_bytes)
-        selection = self.scored(counts.candidates, ground.splits.val, self.skill_bytes + growth)
+        candidate_bytes = self.skill_bytes + growth
+        screened = counts.candidates if self._settings.scoring.screened else 0
+        screen = self.scored(screened, batch.items, candidate_bytes)
+        selection = self.scored(counts.candidates * self._asked_of_val, ground.splits.val, candidate_bytes)
         amounts = {
             Stage.rollout: rollout,
+            Stage.screen: screen,
             Stage.reflect: self._asked(counts.reflect, await self._reflect(counts, shown)),
             Stage.aggregate: self._asked(counts.aggregate, await self._merges(counts, shown)) + shortened,
             Stage.select: self._asked(counts.select, await self._choices(counts, shown)),
@@ -146,7 +158,8 @@ class _Walk:
         self._grow(growth)
         self._earlier_in_epoch += 1
         waves = sum(ceil(size / ground.at_once.target) for size in _sizes(batch))
-        waves += ceil(selection.calls / ground.at_once.target) + ceil(shortened.calls)
+        waves += sum(ceil(asked.calls / ground.at_once.target) for asked in (screen, selection))
+        waves += ceil(shortened.calls)
         return Leg(amounts, waves + case.asks * counts.waves)
 
     async def end(self, epoch: int, counts: EndCounts) -> Leg:
@@ -162,7 +175,7 @@ class _Walk:
             Stage.rollout: self.scored(counts.attempts, items, self.skill_bytes),
             Stage.reflect: self._asked(counts.questions, await self._looking_back(counts, shown, items)),
             Stage.aggregate: shortened,
-            Stage.selection: self.scored(counts.candidates, ground.splits.val, guided),
+            Stage.selection: self.scored(counts.candidates * self._asked_of_val, ground.splits.val, guided),
         }
         self._guidance_bytes = case.written_bytes if counts.candidates else 0
         self._advice_bytes = case.written_bytes if self._settings.epoch_end.meta_skill else 0

@@ -48,13 +48,15 @@ async def plan(ground: Ground, model: ModelConfig, budget: BudgetConfig, guesses
         step=partial(counts.fewest, settings=settings, at_once=at_once),
         end=lambda last: counts.end_fewest(ends, last=last),
         tested=1,
+        steps=ground.fewest_steps,
     )
     expected = Count(
         step=partial(counts.expected, settings=settings, at_once=at_once, failure_rate=guesses.failure_rate),
         end=lambda last: counts.end_most(ends, last=last),
         tested=ground.most_tested,
+        share=ground.expected_share(case.KEPT),
     )
-    most = replace(expected, step=partial(counts.most, settings=settings, at_once=at_once))
+    most = replace(expected, share=1, step=partial(counts.most, settings=settings, at_once=at_once))
     courses = _Courses(
         least=await imagine(ground, case.cheapest(), fewest),
         expected=await imagine(ground, usual, expected),

@@ -20,6 +20,7 @@ from skillopt_exp.records import Role
 
 _PURPOSE = {
     Stage.rollout: "rollout    attempts at train items",
+    Stage.screen: "screen     candidates tried on train",
     Stage.selection: "selection  skills scored on val",
     Stage.test: "test       skills scored at the end",
     Stage.reflect: "reflect    attempts read for edits",

@@ -29,11 +29,20 @@ from skillopt_exp.records.skill import (
     Skill,
     Source,
 )
-from skillopt_exp.records.state import Judged, Outcome, Remembered, ScoredSkill, TrainState, Verdict
+from skillopt_exp.records.state import (
+    Judged,
+    Outcome,
+    Remembered,
+    ScoredSkill,
+    StopReason,
+    TrainState,
+    Verdict,
+)
 from skillopt_exp.records.step import Progress, StepRecord, StepTrace
-from skillopt_exp.records.summary import Evidence, Interval, Summary, Usage
+from skillopt_exp.records.summary import FINISHED, Evidence, Interval, Summary, Usage, stopped
 
 __all__ = [
+    "FINISHED",
     "Advice",
     "Change",
     "Compaction",
@@ -69,9 +78,11 @@ __all__ = [
     "Splits",
     "StepRecord",
     "StepTrace",
+    "StopReason",
     "Summary",
     "TrainState",
     "Usage",
     "Verdict",
     "mean",
+    "stopped",
 ]

@@ -72,6 +72,11 @@ class EpochRecord:
     margin: float
     detail: str
     compaction: Compaction | None = None
+    num_won: int | None = None
+    num_lost: int | None = None
+    p_value: float | None = None
+    candidate_at_most: float | None = None
+    num_selection: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +113,9 @@ class EpochTrace:
             margin=verdict.margin,
             detail=verdict.detail,
             compaction=None if judged is None else judged.compaction,
+            num_won=verdict.num_won,
+            num_lost=verdict.num_lost,
+            p_value=verdict.p_value,
+            candidate_at_most=verdict.at_most,
+            num_selection=0 if judged is None else len(judged.selection),
         )

@@ -16,22 +16,41 @@ class Outcome(StrEnum):
     inconclusive = "inconclusive"
 
 
+class StopReason(StrEnum):
+    """Why training ended before its last step, in good order."""
+
+    ceiling = "ceiling"
+    patience = "patience"
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredSkill:
-    """A skill with its score on every val item, in the split's order. ``step`` 0 is the seed.
+    """A skill with its scores on every val item, in the split's order. ``step`` 0 is the seed.
 
-    ``epoch_end`` tells the work at the end of an epoch from the edits of that epoch's last step. A
-    candidate that was refused before it met the target has no scores.
+    With several attempts an item, ``repeats`` scores stand side by side for each. ``epoch_end`` tells the
+    work at the end of an epoch from the edits of that epoch's last step. A candidate that was refused
+    before every item was answered has no scores.
     """
 
     skill: Skill
     scores: tuple[Score, ...]
     step: int
     epoch_end: bool = False
+    repeats: int = 1
+
+    @property
+    def num_items(self) -> int:
+        return len(self.scores) // self.repeats
 
     def mean(self, metric: Metric) -> float | None:
         """The mean over items, or None when there are none: the mean of nothing is not 0."""
         return mean(score.value(metric) for score in self.scores)
+
+    def by_item(self) -> tuple[tuple[Score, ...], ...]:
+        """The scores of each item's attempts."""
+        return tuple(
+            self.scores[start : start + self.repeats] for start in range(0, len(self.scores), self.repeats)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +58,21 @@ class Verdict:
     """The gate's decision on one candidate; the only source for log, MLflow, summary and report.
 
     ``margin`` is the sum over val items of candidate minus current, in items; ``detail`` says what was
-    found where a candidate was refused before it met the target.
+    found where a candidate was refused before it met the target. ``num_won`` and ``num_lost`` count the
+    items that only the candidate, or only the current skill, solves in more than half of the attempts;
+    ``p_value`` is how often luck alone gains as much (one-sided). All three are None where not every
+    item was answered under both. ``at_most`` is set where the evaluation ended early: the score on val, in
+    the gate's metric, that the candidate could have reached; the margin is then at most so much, too.
     """
 
     outcome: Outcome
     by: str = ""
     margin: float = 0.0
     detail: str = ""
+    num_won: int | None = None
+    num_lost: int | None = None
+    p_value: float | None = None
+    at_most: float | None = None
 
     def __str__(self) -> str:
         return f"{self.outcome}(by: {self.by})" if self.by else str(self.outcome)
@@ -82,9 +109,14 @@ class TrainState:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A candidate with its val rollouts (none where its text was scored before) and its verdict."""
+    """A candidate with its val rollouts (none where its text was scored before) and its verdict.
+
+    ``selection`` is in the split's order; of an evaluation that ended early it holds what was asked until
+    then. ``screening`` are attempts at the step's batch, where those came first.
+    """
 
     candidate: ScoredSkill
     selection: tuple[Rollout, ...]
     verdict: Verdict
     compaction: Compaction | None = None
+    screening: tuple[Rollout, ...] = ()

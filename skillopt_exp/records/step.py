@@ -42,6 +42,12 @@ class StepRecord:
     by: str
     margin: float
     detail: str = ""
+    num_won: int | None = None
+    num_lost: int | None = None
+    p_value: float | None = None
+    candidate_at_most: float | None = None
+    num_selection: int = 0
+    num_screening: int = 0
     edit_budget_reason: str = ""
     compaction: Compaction | None = None
     epoch_end: EpochRecord | None = None
@@ -105,6 +111,12 @@ class StepTrace:
             by=verdict.by,
             margin=verdict.margin,
             detail=verdict.detail,
+            num_won=verdict.num_won,
+            num_lost=verdict.num_lost,
+            p_value=verdict.p_value,
+            candidate_at_most=verdict.at_most,
+            num_selection=len(judged.selection),
+            num_screening=len(judged.screening),
             edit_budget_reason=self.limit.reason,
             compaction=judged.compaction,
             epoch_end=None if self.epoch_end is None else self.epoch_end.record,

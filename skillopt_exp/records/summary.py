@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from skillopt_exp.records.state import StopReason
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -38,6 +40,15 @@ class Usage:
     cost_usd: float | None = 0.0
 
 
+FINISHED = "finished"
+"""The status of a run that took all of its steps."""
+
+
+def stopped(reason: str) -> str:
+    """The status of a run that ended before."""
+    return f"stopped({reason})"
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What ``summary.json`` holds: the run's result, in fractions, with intervals."""
@@ -65,9 +76,15 @@ class Summary:
     total_steps: int
     total_accepts: int
     total_rejects: int
+    val_attempts_saved: int
     outcomes: Mapping[str, int]
     seed_digest: str
     best_digest: str
     gate: str = ""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end, the test included: there is nothing to resume."""
+        return self.status in {FINISHED, *map(stopped, StopReason)}

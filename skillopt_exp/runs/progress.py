@@ -1,6 +1,6 @@
 """What an earlier process left in a run's folder, read back whole."""
 
-from skillopt_exp.records import Progress, ScoredSkill, Skill, TrainState
+from skillopt_exp.records import Progress, ScoredSkill, Skill
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.rollouts import read_rollouts
 from skillopt_exp.runs.state import read_skill_text
@@ -18,17 +18,15 @@ def read_progress(folder: RunFolder, seed_skill: Skill) -> Progress | None:
     seed = _scored(folder, seed_skill, 0)
     scored = [
         _scored(folder, Skill(body=read_skill_text(folder.candidate(n))), n)
-        for n in _scored_steps(folder, state)
+        for n in range(1, state.step + 1)
+        if folder.selection(n).stat().st_size
     ]
-    return Progress(seed=seed, records=folder.read_history(), state=state, scored=(seed, *scored))
-
-
-def _scored_steps(folder: RunFolder, state: TrainState) -> list[int]:
-    """The completed steps that asked the target about their candidate: its text was new."""
-    steps = range(1, state.step + 1)
-    return [number for number in steps if folder.selection(number).stat().st_size]
+    # An evaluation that ended early holds a part of val, which scores nothing.
+    whole = tuple(each for each in (seed, *scored) if len(each.scores) == len(seed.scores))
+    return Progress(seed=seed, records=folder.read_history(), state=state, scored=whole)
 
 
 def _scored(folder: RunFolder, skill: Skill, step: int) -> ScoredSkill:
     lines = read_rollouts(folder.selection(step))
-    return ScoredSkill(skill, tuple(line.score for line in lines), step)
+    repeats = max((line.attempt for line in lines), default=1)
+    return ScoredSkill(skill, tuple(line.score for line in lines), step, repeats=repeats)

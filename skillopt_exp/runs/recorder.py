@@ -147,6 +147,8 @@ class RunRecorder(Watcher):
         write_skill(self._folder.candidate(trace.state.step), trace.judged.candidate.skill)
         _write_json(folder / "edits.json", trace.edits)
         _write_rollouts(self._folder.selection(trace.state.step), trace.judged.selection)
+        if trace.judged.screening:
+            _write_rollouts(folder / "screening.jsonl", trace.judged.screening)
         _write_json(folder / "verdict.json", trace.judged.verdict)
         write_exchanges(folder / "optimizer.jsonl", self._exchanges())
 
@@ -188,7 +190,7 @@ class RunRecorder(Watcher):
             simulated=self._opening.simulated,
             selection_hard=best.mean(Metric.hard),
             selection_soft=best.mean(Metric.soft),
-            num_selection_items=len(best.scores),
+            num_selection_items=best.num_items,
         )
         _write_json(self._folder.best_provenance, provenance)
         self._best = best

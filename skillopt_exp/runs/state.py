@@ -28,6 +28,7 @@ class SavedSkill:
     parts: Skill
     scores: tuple[Score, ...]
     epoch_end: bool = False
+    repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ def _save_skill(folder: Path, scored: ScoredSkill) -> SavedSkill:
         parts=scored.skill,
         scores=scored.scores,
         epoch_end=scored.epoch_end,
+        repeats=scored.repeats,
     )
 
 
@@ -131,4 +133,4 @@ def _load_skill(folder: Path, saved: SavedSkill) -> ScoredSkill:
                 f"{path} does not hold the skill that was scored (SHA-256 {digest[:12]}, "
                 f"scored {saved.sha256[:12]}): it was changed or cut. Restore the file, or start a new run"
             )
-    return ScoredSkill(saved.parts, saved.scores, saved.step, saved.epoch_end)
+    return ScoredSkill(saved.parts, saved.scores, saved.step, saved.epoch_end, saved.repeats)

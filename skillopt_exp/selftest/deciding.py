@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skillopt_exp.records import Metric, Outcome, ScoredSkill, Skill
+from skillopt_exp.records import Metric, ScoredSkill, Skill
 from skillopt_exp.selftest.answers import EIGHTHS, SCORES, SOLVED, Grades
-from skillopt_exp.stages.gate import GateSettings, gate
+from skillopt_exp.stages.gate import GateSettings, objection
 from skillopt_exp.stats.criterion import GateRule
 
 _CURRENT, _CANDIDATE = Skill(body="current"), Skill(body="candidate")
@@ -52,7 +52,7 @@ class Bench:
             ScoredSkill(skill, tuple(SCORES[grade] for grade in grades.tolist()), step)
             for skill, grades in ((_CANDIDATE, candidate), (_CURRENT, current))
         )
-        return gate(new, old, replace(self.settings, seed=seed)).outcome is Outcome.accepted
+        return not objection(new, old, replace(self.settings, seed=seed))
 
 
 def sums_suffice(settings: GateSettings) -> bool:

@@ -45,7 +45,13 @@ def step_metrics(record: StepRecord) -> dict[str, float]:
             "val/best_hard": record.best_hard,
             "val/best_soft": record.best_soft,
             "val/best_step": record.best_step,
+            "val/candidate_at_most": record.candidate_at_most,
+            "val/candidate_attempts": record.num_selection,
+            "train/screening_attempts": record.num_screening,
             "gate/margin": record.margin,
+            "gate/won": record.num_won,
+            "gate/lost": record.num_lost,
+            "gate/p_value": record.p_value,
             **{f"gate/{outcome}": float(record.outcome is outcome) for outcome in Outcome},
             "edits/budget": record.edit_budget,
             "edits/reflected": record.edits_reflected,
@@ -79,6 +85,7 @@ def summary_metrics(summary: Summary) -> dict[str, float]:
             "total_steps": summary.total_steps,
             "total_accepts": summary.total_accepts,
             "total_rejects": summary.total_rejects,
+            "val_attempts_saved": summary.val_attempts_saved,
             **{f"outcomes/{safe_key(outcome)}": count for outcome, count in summary.outcomes.items()},
             **{
                 f"usage/{_grouped(key)}/{what}": value

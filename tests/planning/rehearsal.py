@@ -75,7 +75,13 @@ def train(
         try:
             state = await trainer.train(SEED)
             await score_on_test(
-                trainer.task, trainer.target, data.test, seed_skill=SEED, state=state, watcher=Watcher()
+                trainer.task,
+                trainer.target,
+                data.test,
+                seed_skill=SEED,
+                state=state,
+                watcher=Watcher(),
+                repeats=settings.scoring.repeats,
             )
         except ProviderError:
             return False

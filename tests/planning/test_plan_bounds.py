@@ -22,6 +22,7 @@ from skillopt_exp.planning.counts import Patches, asked, cut
 from skillopt_exp.planning.plan import Plan
 from skillopt_exp.records import Fault, Message, Metric, PairPolicy, RateControl, Skill, Splits
 from skillopt_exp.schedule import Scheduler
+from skillopt_exp.scoring import Scoring
 from skillopt_exp.stages.gate import GateSettings
 from skillopt_exp.stats.criterion import Criterion, GateRule
 
@@ -52,6 +53,14 @@ runs = st.builds(
     failure_only=st.booleans(),
     gate=st.builds(GateSettings, st.just(Metric.soft), st.builds(Criterion, gates)),
     epoch_end=ends,
+    scoring=st.builds(
+        Scoring,
+        repeats=st.integers(1, 2),
+        block=st.sampled_from([None, 1, 2]),
+        screened=st.booleans(),
+        at_once=st.sampled_from([1, 4]),
+    ),
+    patience=st.sampled_from([None, 1, 2]),
     max_skill_tokens=st.sampled_from([None, SKILL_LIMIT]),
 )
 data = st.builds(splits, st.integers(1, 14), st.integers(1, 4), st.integers(1, 3))
@@ -145,7 +154,11 @@ def test_a_run_on_which_everything_goes_wrong_reaches_the_most_of_every_stage(
 @given(settings=runs, splits=data)
 @few
 def test_the_expectation_is_what_happens_when_chance_has_no_part(settings: Settings, splits: Splits) -> None:
-    settings = replace(settings, epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed))
+    settings = replace(
+        settings,
+        epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed),
+        scoring=replace(settings.scoring, block=None),  # how soon an evaluation can end is chance, too
+    )
     plan = planned(settings, splits, failure_rate=1.0)
     run = train(failing(settings), inventive(correct_at_once=True), settings, splits)
     for stage in Stage:
@@ -155,7 +168,9 @@ def test_the_expectation_is_what_happens_when_chance_has_no_part(settings: Setti
 def test_pairs_of_a_kind_that_does_not_occur_are_not_asked_about() -> None:
     """The least of the policy that shows what is unchanged: every item was solved by a change of skill."""
     end = EpochSettings(slow_update=True, meta_skill=True, samples=3, pair_policy=PairPolicy.unchanged)
-    settings = replace(SETTINGS, epoch_end=end, batch_size=12, minibatch_size=12)
+    # A gate that always leaves something to accept: no run under it is shorter than planned.
+    gate = GateSettings(Metric.soft, Criterion(GateRule.accept_all))
+    settings = replace(SETTINGS, epoch_end=end, batch_size=12, minibatch_size=12, gate=gate)
     score = failing(settings)
 
     def target(messages: Sequence[Message], stage: Stage) -> str:
@@ -176,6 +191,8 @@ def failing(settings: Settings) -> Answer:
         skill = messages[0].content
         if stage is Stage.rollout:
             return "no"
+        if stage is Stage.screen:
+            return "yes"
         newest = max(map(int, re.findall(r"\d+", skill)), default=0)
         if accepts_all:
             return f"{1 / newest if newest else 0.0:.9f}"
@@ -218,7 +235,9 @@ def worst_failures(sizes: tuple[int, ...], settings: Settings) -> tuple[bool, ..
         step = asked(sum(parts, Patches()), settings)
         return step.reflect + step.aggregate + step.selects
 
-    worst = max(product(*(range(size + 1) for size in sizes)), key=calls)
+    worst = max(
+        product(*(range(size + 1) for size in sizes)), key=lambda failures: (calls(failures), sum(failures))
+    )
     return tuple(place < failed for size, failed in zip(sizes, worst, strict=True) for place in range(size))
 
 

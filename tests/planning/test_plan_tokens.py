@@ -91,7 +91,7 @@ def test_without_an_output_limit_nothing_bounds_the_most() -> None:
 def test_a_limit_below_the_guessed_reply_is_what_replies_are_expected_to_have() -> None:
     plan = planned(model=models(max_tokens=10))
     rollout = plan.stages[Stage.rollout]
-    assert rollout.output_tokens == Bounds(24, 240, 240)
+    assert rollout.output_tokens == Bounds(0, 240, 240)
 
 
 def test_an_unknown_price_is_an_unknown_cost_and_never_zero() -> None:

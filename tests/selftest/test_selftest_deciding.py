@@ -55,7 +55,7 @@ def test_each_run_draws_sign_patterns_of_its_own() -> None:
     candidate, current = drawn(1, 1, 60, Metric.soft)
     settings = GateSettings(Metric.soft)
     new, old = scored("b", candidate[0].tolist(), 1), scored("a", current[0].tolist(), 1)
-    p_values = [p_value(new.scores, old.scores, replace(settings, seed=row), step=1) for row in range(12)]
+    p_values = [p_value(new, old, replace(settings, seed=row)) for row in range(12)]
     border = sorted(p_values)[6]  # half of the runs are over it
     bench = Bench(GateSettings(Metric.soft, Criterion(GateRule.significant, alpha=border)))
     accepted = bench.accepted(candidate.repeat(12, axis=0), current.repeat(12, axis=0), step=1)

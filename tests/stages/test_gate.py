@@ -1,5 +1,6 @@
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -103,8 +104,49 @@ def test_too_little_a_gain_is_named_before_a_regression() -> None:
 
 
 def test_of_several_attempts_an_item_is_lost_when_most_no_longer_solve_it() -> None:
-    for before, after, lost in [(1, 2 / 3, 0), (1, 1 / 3, 1), (2 / 3, 1 / 3, 1), (1 / 3, 0, 0), (1, 0.5, 1)]:
-        assert num_lost([Score(after, after)], [Score(before, before)]) == lost
+    for before, after, lost in [("111", "110", 0), ("111", "100", 1), ("110", "100", 1), ("100", "000", 0)]:
+        assert num_lost(attempted("b", after, 3), attempted("a", before, 3)) == lost
+    assert num_lost(attempted("b", "10", 2), attempted("a", "11", 2)) == 1, "half is not most"
+
+
+def attempted(text: str, solved: str, repeats: int) -> ScoredSkill:
+    """A skill with one digit an attempt, ``repeats`` side by side for each item."""
+    return replace(hard(text, solved), repeats=repeats)
+
+
+@given(st.integers(1, 7), st.integers(1, 12), st.randoms(use_true_random=False))
+def test_attempts_are_averaged_within_the_item_and_a_tie_is_a_tie(
+    repeats: int, num_items: int, random: Random
+) -> None:
+    digits = [random.choice("01") for _ in range(repeats * num_items)]
+    shuffled = random.sample(digits, len(digits))
+    after, before = attempted("b", "".join(shuffled), repeats), attempted("a", "".join(digits), repeats)
+    assert gain(after, before, Metric.hard) == 0, "thirds that add up to a whole are no gain"
+    assert after.num_items == num_items
+    assert after.mean(Metric.hard) == before.mean(Metric.hard) == digits.count("1") / len(digits)
+
+
+def test_the_margin_counts_items_however_often_each_is_attempted() -> None:
+    verdict = gate(attempted("b", "111100", 2), attempted("a", "100100", 2), GateSettings(Metric.hard))
+    assert (verdict.margin, verdict.num_won, verdict.num_lost) == (1.0, 2, 0)
+
+
+@given(st.integers(1, 3), st.lists(st.booleans(), min_size=1, max_size=12), st.data())
+def test_with_several_attempts_the_item_is_the_unit_of_the_test(
+    repeats: int, won: list[bool], data: st.DataObject
+) -> None:
+    """All attempts of an item agree, so more of them tell nothing new."""
+    digits = "".join("1" if each else "0" for each in won)
+    before = "".join(data.draw(st.sampled_from("01")) for _ in won)
+    many, one = (
+        p_value(
+            attempted("b", "".join(digit * times for digit in digits), times),
+            attempted("a", "".join(digit * times for digit in before), times),
+            GateSettings(Metric.hard),
+        )
+        for times in (repeats, 1)
+    )
+    assert many == one
 
 
 def test_partial_credit_is_no_whole_number() -> None:
@@ -120,7 +162,7 @@ def test_a_soft_gate_sees_on_six_items_what_a_hard_one_cannot() -> None:
     for metric in (Metric.soft, Metric.mixed):
         significant = GateSettings(metric, Criterion(GateRule.significant))
         assert gate(candidate, current, significant).outcome is Outcome.accepted
-        assert p_value(candidate.scores, current.scores, significant, step=1) == 1 / 64
+        assert p_value(candidate, current, significant) == 1 / 64
 
 
 @pytest.mark.parametrize("rule", list(GateRule))
@@ -134,7 +176,7 @@ def test_the_step_and_the_seed_choose_the_drawn_sign_patterns() -> None:
     grades = [(0.0, (i % 4) / 4) for i in range(60)]
     current, candidate = scored("a", *grades), scored("b", *grades[1:], grades[0])
     found = {
-        p_value(candidate.scores, current.scores, GateSettings(Metric.soft, seed=seed), step=step)
+        p_value(replace(candidate, step=step), current, GateSettings(Metric.soft, seed=seed))
         for seed in (1, 2)
         for step in (1, 2)
     }
@@ -145,7 +187,7 @@ def test_the_gate_draws_by_the_step_of_its_candidate() -> None:
     grades = [(0.0, (i % 4) / 4) for i in range(60)]
     current, candidate = scored("a", *grades), scored("b", *grades[1:], (0.0, 1.0))
     settings = GateSettings(Metric.soft)
-    drawn = [p_value(candidate.scores, current.scores, settings, step=step) for step in range(1, 9)]
+    drawn = [p_value(replace(candidate, step=step), current, settings) for step in range(1, 9)]
     border = GateSettings(Metric.soft, Criterion(GateRule.significant, alpha=sorted(drawn)[3]))
     verdicts = [gate(replace(candidate, step=step), current, border).outcome for step in range(1, 9)]
     assert [outcome is Outcome.accepted for outcome in verdicts] == [p <= sorted(drawn)[3] for p in drawn]
@@ -182,7 +224,7 @@ def test_what_is_accepted_has_gained(
 ) -> None:
     current, candidate = scored("a", *(old for old, _ in pairs)), scored("b", *(new for _, new in pairs))
     verdict = gate(candidate, current, GateSettings(metric, criterion))
-    assert verdict.margin == gain(candidate.scores, current.scores, metric)
+    assert verdict.margin == gain(candidate, current, metric)
     if verdict.outcome is Outcome.accepted:
         assert verdict.margin > 0, "only accept_all keeps what did not gain"
 
