@@ -54,7 +54,7 @@ def calls(summary: Summary, *stages: str) -> int:
 
 
 def main() -> None:
-    """Prints one line for each seed and number of slots."""
+    """Prints the calls on val, one line for each seed and number of slots."""
     at_once = simulation.transport
     simulation.transport = lambda items: slow(at_once(items))
     sys.stdout.write(
@@ -71,8 +71,8 @@ def main() -> None:
             screened = calls(run(*keys, "gate.screen=batch"), "selection", "screen")
             few = calls(early, "selection")
             sys.stdout.write(
-                f"{seed:>4}  {whole.total_steps:>5}  {whole.total_rejects:>8}  {slots:>5}  {asked:>20,}  "
-                f"{few:>11,}  {1 - few / asked:>5.0%}   {1 - screened / asked:>12.0%}\n"
+                f"{seed:>4}  {whole.total_steps:>5}  {whole.total_rejects:>8}  {slots:>5}  {asked:>9,}  "
+                f"{few:>11,}  {1 - few / asked:>5.0%}  {1 - screened / asked:>12.0%}\n"
             )
             sys.stdout.flush()
 
