@@ -1,12 +1,14 @@
 """From a configuration and the sizes of the splits to the numbers of one run, each with its origin. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillopt_exp import outlook, prompts, rules
+from skillopt_exp.algorithms import Algorithm, SkillOpt
 from skillopt_exp.config import Config
 from skillopt_exp.config.gate import Screen
+from skillopt_exp.config.optimizer import NoneConfig, SkillOptConfig
 from skillopt_exp.epoch import EpochSettings
 from skillopt_exp.errors import UsageError
 from skillopt_exp.loop import Settings
@@ -18,11 +20,15 @@ from skillopt_exp.watch import Origin
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The settings of a run, where its derived values come from, and what to be warned of."""
+    """The settings of a run, where its derived values come from, and what to be warned of.
+
+    ``settings`` are those of SkillOpt; another ``algorithm`` reads some of them.
+    """
 
     settings: Settings
     origins: tuple[Origin, ...]
     warnings: tuple[str, ...]
+    algorithm: Algorithm
 
     @property
     def decided(self) -> tuple[tuple[str, int], ...]:
@@ -38,12 +44,34 @@ def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = No
     Raises:
         UsageError: values that cannot go together, or prompt templates that cannot be used.
     """
+    match config.optimizer:
+        case NoneConfig():
+            return _untrained(config, sizes)
+        case SkillOptConfig() as optimizer:
+            return _skillopt(config, optimizer, sizes, base)
+    raise AssertionError(f"no algorithm has the schema {type(config.optimizer).__name__}")
+
+
+def _untrained(config: Config, sizes: Mapping[Split, int]) -> Decision:
+    """No step: what concerns training alone is neither decided nor warned of."""
+    nothing = replace(config, train=replace(config.train, num_epochs=0, batch_size=None, accumulation=1))
+    decision = _skillopt(nothing, SkillOptConfig(name="none"), sizes, None)
+    few_test = rules.size_warnings(
+        {**sizes, Split.train: rules.FEW_TRAIN_ITEMS, Split.val: rules.FEW_VAL_ITEMS}
+    )
+    names = {Role.target: config.model.target.name}
+    return replace(decision, origins=(), warnings=(*few_test, *rules.model_warnings(names)))
+
+
+def _skillopt(
+    config: Config, optimizer: SkillOptConfig, sizes: Mapping[Split, int], base: Path | None
+) -> Decision:
     num_train = sizes[Split.train]
     derived = rules.derive(config.rule.table(), num_train)
     batch_size = _chosen(config.train.batch_size, derived.batch_size)
-    learning_rate = _chosen(config.optimizer.learning_rate, derived.learning_rate)
+    learning_rate = _chosen(optimizer.learning_rate, derived.learning_rate)
     default_min = rules.default_min_learning_rate(learning_rate)
-    min_learning_rate = _chosen(config.optimizer.min_learning_rate, default_min)
+    min_learning_rate = _chosen(optimizer.min_learning_rate, default_min)
     if batch_size > num_train:
         raise UsageError(
             f"train.batch_size is {batch_size}, but the train split has {num_train} items; "
@@ -54,28 +82,27 @@ def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = No
             f"optimizer.min_learning_rate is {min_learning_rate}, above the learning rate {learning_rate}; "
             f"give at most {learning_rate}, or null for {default_min}"
         )
-    gate = _gate(
-        config, rules.steps_per_epoch(num_train, batch_size * config.train.accumulation), sizes[Split.val]
-    )
+    an_epoch = rules.steps_per_epoch(num_train, batch_size * config.train.accumulation)
+    gate = _gate(config, optimizer, an_epoch, sizes[Split.val])
     settings = Settings(
         num_epochs=config.train.num_epochs,
         batch_size=batch_size,
         seed=config.train.seed,
         learning_rate=learning_rate,
         min_learning_rate=min_learning_rate,
-        scheduler=config.optimizer.lr_scheduler,
+        scheduler=optimizer.lr_scheduler,
         minibatch_size=config.gradient.minibatch_size,
         merge_batch_size=config.gradient.merge_batch_size,
         failure_only=config.gradient.failure_only,
         trajectory_chars=config.gradient.trajectory_chars,
         accumulation=config.train.accumulation,
-        rate_control=config.optimizer.lr_control_mode,
+        rate_control=optimizer.lr_control_mode,
         epoch_end=EpochSettings(
-            slow_update=config.optimizer.use_slow_update,
-            meta_skill=config.optimizer.use_meta_skill,
-            samples=config.optimizer.slow_update_samples,
-            pair_policy=config.optimizer.longitudinal_pair_policy,
-            gated=config.optimizer.slow_update_gate_with_selection,
+            slow_update=optimizer.use_slow_update,
+            meta_skill=optimizer.use_meta_skill,
+            samples=optimizer.slow_update_samples,
+            pair_policy=optimizer.longitudinal_pair_policy,
+            gated=optimizer.slow_update_gate_with_selection,
         ),
         scoring=Scoring(
             repeats=config.evaluation.repeats,
@@ -84,21 +111,21 @@ def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = No
             at_once=config.model.target.max_concurrency,
         ),
         patience=config.train.patience,
-        max_skill_tokens=config.optimizer.max_skill_tokens,
-        prompts=prompts.load(_folder(config.optimizer.prompts_dir, base)),
+        max_skill_tokens=optimizer.max_skill_tokens,
+        prompts=prompts.load(_folder(optimizer.prompts_dir, base)),
         gate=gate,
     )
     origins = (
         _origin("train.batch_size", config.train.batch_size, derived.batch_size, derived.batch_size_reason),
         _origin(
             "optimizer.learning_rate",
-            config.optimizer.learning_rate,
+            optimizer.learning_rate,
             derived.learning_rate,
             derived.learning_rate_reason,
         ),
         _origin(
             "optimizer.min_learning_rate",
-            config.optimizer.min_learning_rate,
+            optimizer.min_learning_rate,
             default_min,
             "min(2, learning_rate)",
         ),
@@ -109,22 +136,22 @@ def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = No
         *outlook.gate_warnings(gate, sizes[Split.val]),
         *rules.choice_warnings(
             derived,
-            steps=rules.steps_per_epoch(num_train, batch_size * config.train.accumulation),
+            steps=an_epoch,
             batch_size=batch_size,
             num_epochs=config.train.num_epochs,
         ),
         *rules.model_warnings(names),
     )
-    return Decision(settings, origins, warnings)
+    return Decision(settings, origins, warnings, SkillOpt())
 
 
 def _folder(path: str | None, base: Path | None) -> Path | None:
     return None if path is None else (base or Path()) / Path(path).expanduser()
 
 
-def _gate(config: Config, steps_per_epoch: int, num_val: int) -> GateSettings:
+def _gate(config: Config, optimizer: SkillOptConfig, steps_per_epoch: int, num_val: int) -> GateSettings:
     """The gate, which is asked about each step, and about guidance when an epoch but the first ends."""
-    num_epochs, optimizer = config.train.num_epochs, config.optimizer
+    num_epochs = config.train.num_epochs
     num_comparisons = num_epochs * steps_per_epoch
     if optimizer.use_slow_update and optimizer.slow_update_gate_with_selection:
         num_comparisons += max(0, num_epochs - 1)

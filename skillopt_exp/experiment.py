@@ -13,6 +13,7 @@ from pathlib import Path
 from skillopt_exp import data, llm, simulation, tasks
 from skillopt_exp.config import Config
 from skillopt_exp.config.model import EndpointConfig, Provider
+from skillopt_exp.config.optimizer import NoneConfig
 from skillopt_exp.config.resolved import Resolved
 from skillopt_exp.data import Loaded
 from skillopt_exp.decide import Decision, decide
@@ -55,6 +56,11 @@ class Experiment:
     def sizes(self) -> dict[Split, int]:
         """Items of each split as they will be used."""
         return sizes_of(self.splits)
+
+    @property
+    def trains(self) -> bool:
+        """Whether the chosen algorithm does anything but evaluate the seed skill."""
+        return not isinstance(self.config.optimizer, NoneConfig)
 
     @property
     def simulated(self) -> bool:
@@ -125,7 +131,8 @@ def opening_of(
         manifest_json=experiment.loaded.manifest.to_json(),
         origins=experiment.decision.origins,
         warnings=experiment.warnings + experiment.decision.warnings,
-        gate=str(settings.gate),
+        gate=str(settings.gate) if experiment.trains else "",
+        evaluates_only=not experiment.trains,
     )
 
 
@@ -221,7 +228,7 @@ async def _train(experiment: Experiment, models: Models, watcher: Watcher, progr
         settings=experiment.decision.settings,
         watcher=watcher,
     )
-    state = await trainer.train(experiment.seed_skill, progress)
+    state = await experiment.decision.algorithm.optimizer(trainer).train(experiment.seed_skill, progress)
     await score_on_test(
         experiment.task,
         models.target,

@@ -31,6 +31,9 @@ from skillopt_exp.stats import differences, evidence, paired_interval
 from skillopt_exp.watch import Opening, Watcher
 
 FORMAT = 1
+EVALUATED_ONLY = "evaluated only"
+"""The verdict of a run that trains nothing."""
+
 CEILING = 0.98
 SEED_RULE_DELTA = 0.02
 SEED_RULE_ACCEPTS = 2
@@ -82,7 +85,8 @@ class Tally(Watcher):
             return None
         baseline, best = self.baseline_skill, self.best
         outcomes = Counter(record.outcome for record in self.records)
-        tested = "best" in self.tests and "baseline" in self.tests
+        trained = not self.opening.evaluates_only
+        tested = trained and "best" in self.tests and "baseline" in self.tests
         deltas = differences(self.tests["best"], self.tests["baseline"]) if tested else ()
         shown = evidence(deltas) if deltas else None
         delta = mean(deltas)
@@ -90,7 +94,7 @@ class Tally(Watcher):
         return Summary(
             format=FORMAT,
             status=status,
-            verdict=_headline(shown, delta),
+            verdict=_headline(shown, delta) if trained else EVALUATED_ONLY,
             evidence=shown,
             meets_seed_rule=delta is not None and delta > SEED_RULE_DELTA and accepts >= SEED_RULE_ACCEPTS,
             cause=self._cause(shown, delta),
@@ -107,7 +111,7 @@ class Tally(Watcher):
             test_delta_hard=delta,
             test_delta_interval=paired_interval(deltas),
             final_test_hard=mean(self.tests.get("final", ())),
-            num_test_items=len(deltas),
+            num_test_items=len(self.tests.get("best", ())),
             total_steps=len(self.records),
             total_accepts=accepts,
             total_rejects=outcomes[Outcome.rejected],
@@ -172,7 +176,9 @@ class Tally(Watcher):
         return any(record.outcome is Outcome.accepted for record in self.records)
 
     def _notes(self) -> tuple[str, ...]:
-        notes = ["best_selection_hard is optimistic: the best skill was chosen on these items"]
+        notes = []
+        if not self.opening.evaluates_only:
+            notes.append("best_selection_hard is optimistic: the best skill was chosen on these items")
         if self.opening.simulated:
             notes.append("simulated models: the numbers say nothing about real ones")
         if self.ungated:

@@ -88,9 +88,7 @@ class Terminal(Watcher):
         rows = [("data", f"{opening.dataset}: {sizes} items", "")]
         rows += [("target", opening.target, ""), ("optimizer", opening.optimizer, "")]
         rows += [(origin.key, origin.value, origin.source) for origin in opening.origins]
-        epochs = "1 epoch" if opening.num_epochs == 1 else f"{opening.num_epochs} epochs"
-        steps = f"{epochs} of {opening.steps_per_epoch}"
-        rows += [("steps", str(opening.total_steps), steps), ("folder", str(opening.folder), "")]
+        rows += [_planned_steps(opening), ("folder", str(opening.folder), "")]
         self._grid(rows)
         for warning in opening.warnings:
             print_(f"[yellow]warning[/]  {escape(warning)}", soft_wrap=True)
@@ -109,13 +107,16 @@ class Terminal(Watcher):
         self._current = current.mean(Metric.hard)
         hard, soft = seed.mean(Metric.hard), seed.mean(Metric.soft)
         self._console.print(f"seed skill: val {_percent(hard)} hard, {_percent(soft)} soft\n")
+        self._announce(next_step)
+        assert self._opening is not None
+        if self._opening.evaluates_only:
+            return
         self._console.print(
             Text(
                 _COLUMNS.format("step", "epoch", "train", "val", "candidate", "best", "edits") + "verdict",
                 "dim",
             )
         )
-        self._announce(next_step)
 
     def step(self, trace: StepTrace) -> None:
         record, verdict = trace.record, trace.judged.verdict
@@ -163,18 +164,11 @@ class Terminal(Watcher):
         rows = [("result", _result(summary), "" if summary.status == FINISHED else summary.status)]
         if summary.cause:
             rows.append(("likely cause", summary.cause, ""))
+        if self._opening.evaluates_only:
+            rows.append(("selection", f"val {_percent(summary.baseline_selection_hard)}", ""))
+        else:
+            rows += _of_training(summary)
         rows += [
-            (
-                "selection",
-                f"val {_percent(summary.baseline_selection_hard)} -> {_percent(summary.best_selection_hard)}",
-                "optimistic: the skill was chosen on these items",
-            ),
-            ("steps", _outcomes(summary), ""),
-            (
-                "seed rule",
-                "met" if summary.meets_seed_rule else "not met",
-                "asks for over 2 points on test and at least 2 accepted steps",
-            ),
             ("spent", spent(summary.usage), _spared(summary)),
             ("skill", str(folder / "best_skill.md"), _unchanged(summary)),
             ("summary", str(folder / "summary.json"), ""),
@@ -232,9 +226,33 @@ def _count(tokens: int | None) -> str:
     return "unknown" if tokens is None else f"{tokens:,}"
 
 
+def _planned_steps(opening: Opening) -> tuple[str, str, str]:
+    if opening.evaluates_only:
+        return "steps", "none", "the seed skill is evaluated only"
+    epochs = "1 epoch" if opening.num_epochs == 1 else f"{opening.num_epochs} epochs"
+    return "steps", str(opening.total_steps), f"{epochs} of {opening.steps_per_epoch}"
+
+
+def _of_training(summary: Summary) -> list[tuple[str, str, str]]:
+    return [
+        (
+            "selection",
+            f"val {_percent(summary.baseline_selection_hard)} -> {_percent(summary.best_selection_hard)}",
+            "optimistic: the skill was chosen on these items",
+        ),
+        ("steps", _outcomes(summary), ""),
+        (
+            "seed rule",
+            "met" if summary.meets_seed_rule else "not met",
+            "asks for over 2 points on test and at least 2 accepted steps",
+        ),
+    ]
+
+
 def _result(summary: Summary) -> str:
     if summary.test_delta_hard is None:
-        return summary.verdict
+        score = "" if summary.test_hard is None else f": test {_percent(summary.test_hard)}"
+        return f"{summary.verdict}{score}"
     text = f"{summary.verdict}: test {_percent(summary.baseline_test_hard)} -> {_percent(summary.test_hard)}"
     text += f", {100 * summary.test_delta_hard:+.1f} points"
     interval = summary.test_delta_interval

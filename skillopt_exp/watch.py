@@ -52,6 +52,8 @@ class Opening:
     warnings: tuple[str, ...]
     gate: str = ""
     """What the gate lets through, in words."""
+    evaluates_only: bool = False
+    """Whether the seed skill is scored and nothing is trained."""
 
     @property
     def total_steps(self) -> int:

@@ -53,6 +53,7 @@ ROOMS: dict[str, set[str]] = {
         "transitions",
         "watch",
     },
+    "algorithms": {"loop", "records"},
     "final": {"flow", "llm.base", "records", "stages.rollout", "tasks.base", "watch"},
     "runs": {"config.spending", "errors", "llm.ledger", "records", "redaction", "watch"},
     "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "watch"},
@@ -75,6 +76,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "summary": {"errors", "records", "rules", "stats", "watch"},
     "decide": {
+        "algorithms",
         "config",
         "epoch",
         "errors",

@@ -13,8 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from skillopt_exp.commands.safety import check_composed
 from skillopt_exp.config import Config, register, to_config
 from skillopt_exp.config.locate import conf_dir
-from skillopt_exp.config.names import nearest
-from skillopt_exp.config.root import schema_keys
+from skillopt_exp.config.root import no_such_key, schema_keys
 from skillopt_exp.errors import UsageError
 
 
@@ -33,7 +32,7 @@ def explained(error: HydraException | OmegaConfBaseException) -> UsageError:
         return UsageError(f"{_unparsable(ambiguous[1])}; to sweep over the values add -m")
     unknown = re.match(r"Could not override '([^']+)'", text)
     if unknown and isinstance(error.__cause__, OmegaConfBaseException) and _is_missing_key(error.__cause__):
-        return UsageError(f"there is no key {unknown[1]!r}; {nearest(unknown[1], schema_keys())}")
+        return no_such_key(unknown[1], schema_keys())
     asked = re.search(r"Could not find '(\w+)/([^']+\.(?:jsonl?|csv)[^']*)'", text)
     if asked and asked[1] == "dataset":
         return UsageError(

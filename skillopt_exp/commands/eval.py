@@ -108,20 +108,8 @@ def loaded_bench(composed: DictConfig, *, split: Split, base: Path) -> "Bench":
     from skillopt_exp import experiment
     from skillopt_exp.config import to_config
     from skillopt_exp.config.resolved import resolve
+    from skillopt_exp.config.roles import target_alone
     from skillopt_exp.evaluation.bench import Bench
 
-    prepared = experiment.prepare(to_config(_target_alone(composed)), base=base)
+    prepared = experiment.prepare(to_config(target_alone(composed)), base=base)
     return Bench(prepared, resolve(composed, ()), split, base)
-
-
-def _target_alone(composed: DictConfig) -> DictConfig:
-    """The same experiment where nobody needs to name an optimizer, have its key or limit its cost.
-
-    It is never asked.
-    """
-    alone = composed.copy()
-    alone.model.optimizer = composed.model.target
-    for name, value in (("name", "never asked"), ("api_key_env", None), ("max_tokens", 1)):
-        alone.model.optimizer[name] = value
-    alone.model.optimizer.price.input = alone.model.optimizer.price.output = 0.0
-    return alone

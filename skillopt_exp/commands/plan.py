@@ -100,17 +100,24 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
 
 def _head(prepared: "Experiment", allowed: "AtOnce") -> list[tuple[str, str, str]]:
     """What is planned, as the run itself would introduce it."""
-    settings, (target, optimizer) = prepared.decision.settings, prepared.endpoints
+    target, optimizer = prepared.endpoints
     sizes = " · ".join(f"{split} {size:,}" for split, size in prepared.sizes.items())
-    an_epoch = steps_per_epoch(prepared.sizes[Split.train], settings.batch_size * settings.accumulation)
-    epochs = "1 epoch" if settings.num_epochs == 1 else f"{settings.num_epochs} epochs"
     return [
         ("data", f"{prepared.config.dataset.name}: {sizes} items", ""),
         ("target", target.name, f"{allowed.target} calls at once"),
         ("optimizer", optimizer.name, f"{allowed.optimizer} calls at once"),
         *((origin.key, origin.value, origin.source) for origin in prepared.decision.origins),
-        ("steps", str(settings.num_epochs * an_epoch), f"{epochs} of {an_epoch}"),
+        _steps(prepared),
     ]
+
+
+def _steps(prepared: "Experiment") -> tuple[str, str, str]:
+    if not prepared.trains:
+        return "steps", "0", "nothing is trained: optimizer=none"
+    settings = prepared.decision.settings
+    an_epoch = steps_per_epoch(prepared.sizes[Split.train], settings.batch_size * settings.accumulation)
+    epochs = "1 epoch" if settings.num_epochs == 1 else f"{settings.num_epochs} epochs"
+    return "steps", str(settings.num_epochs * an_epoch), f"{epochs} of {an_epoch}"
 
 
 def unpaid(config: Config) -> Config:

@@ -14,7 +14,7 @@ from skillopt_exp.commands.safety import check_composed
 from skillopt_exp.config import register
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.config.names import nearest
-from skillopt_exp.config.root import refuse_unknown_keys, schema_keys, typed
+from skillopt_exp.config.root import known_keys, no_such_key, refuse_unknown_keys, typed
 from skillopt_exp.errors import DataError, UsageError
 
 VERB = Verb(
@@ -76,12 +76,15 @@ def read_composed(file: Path, overrides: Sequence[str]) -> DictConfig:
         UsageError: an override names no key, or a value does not fit.
         DataError: the file is missing or damaged.
     """
-    for override in overrides:
-        name, equals, _ = override.partition("=")
-        if not equals or name not in schema_keys():
-            raise UsageError(f"{override!r} sets no key of a run; {nearest(name, schema_keys())}")
     try:
         composed = typed(_load(file))
+        known = known_keys(composed)
+        for override in overrides:
+            name, equals, _ = override.partition("=")
+            if not equals:
+                raise UsageError(f"{override!r} sets no key of a run; {nearest(name, known)}")
+            if name not in known:
+                raise no_such_key(name, known)
         composed.merge_with_dotlist(list(overrides))
     except (OmegaConfBaseException, YAMLError) as error:
         raise UsageError(str(error).strip().splitlines()[0]) from error

@@ -1,7 +1,7 @@
-"""``optimizer``: the algorithm and its learning rate (the model that it asks is ``model.optimizer``)."""
+"""``optimizer``: the algorithm, with the keys that only it reads (``model.optimizer`` is what it asks)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.errors import UsageError
@@ -11,9 +11,24 @@ from skillopt_exp.schedule import Scheduler
 
 @dataclass(kw_only=True)
 class OptimizerConfig:
-    """SkillOpt's optimizer."""
+    """What every algorithm has. ``asks_model`` says whether it asks the model ``model.optimizer``."""
+
+    asks_model: ClassVar[bool] = True
 
     name: str = key(affects=Affects.nothing, help="the algorithm's name, as shown")
+
+
+@dataclass(kw_only=True)
+class NoneConfig(OptimizerConfig):
+    """No training: the seed skill is scored as it is."""
+
+    asks_model: ClassVar[bool] = False
+
+
+@dataclass(kw_only=True)
+class SkillOptConfig(OptimizerConfig):
+    """SkillOpt's optimizer."""
+
     learning_rate: int | None = key(
         None, affects=Affects.result, help="largest number of edits a step may apply; null takes the rule's"
     )
@@ -76,4 +91,4 @@ class OptimizerConfig:
                 raise UsageError(f"optimizer.{name} is {rate}; give 1 or more edits, or null for the rule's")
 
 
-SCHEMAS: dict[str, Any] = {"base_optimizer": OptimizerConfig}
+SCHEMAS: dict[str, Any] = {"base_skillopt": SkillOptConfig, "base_none": NoneConfig}

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from omegaconf import MISSING
 
-from skillopt_exp.config.root import schema_fields
+from skillopt_exp.config.root import chosen_by, schema_fields
 
 _HEAD = """# All configuration keys
 
@@ -28,7 +28,7 @@ def reference() -> str:
 
 
 def _row(name: str, each: Field[Any]) -> str:
-    help_text = each.metadata["help"] + _choices(each.type)
+    help_text = each.metadata["help"] + _choices(each.type) + _readers(name)
     return f"| `{name}` | {_default(each)} | {each.metadata['affects']} | {help_text} |\n"
 
 
@@ -44,6 +44,12 @@ def _default(each: Field[Any]) -> str:
             return f"`{member.name}`"
         case value:
             return f"`{value}`"
+
+
+def _readers(name: str) -> str:
+    """The choices of the group that read the key, where not all do."""
+    readers, group = chosen_by(name), name.partition(".")[0]
+    return f"; only {' and '.join(f'`{group}={each}`' for each in readers)}" if readers else ""
 
 
 def _choices(kind: Any) -> str:

@@ -1,7 +1,7 @@
 """The whole experiment: its groups, what holds across them, and the way from Hydra to dataclasses."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import Field, dataclass, fields, is_dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from skillopt_exp.config.locate import data_file
 from skillopt_exp.config.model import ModelConfig
 from skillopt_exp.config.names import nearest
 from skillopt_exp.config.optimizer import OptimizerConfig
+from skillopt_exp.config.roles import asks_both, target_alone
 from skillopt_exp.config.rule import RuleConfig
 from skillopt_exp.config.spending import BudgetConfig, CacheConfig
 from skillopt_exp.config.tracking import TrackingConfig
@@ -30,7 +31,7 @@ class Config:
 
     dataset: DatasetConfig = key(affects=Affects.result, help="which items, and which task scores them")
     model: ModelConfig = key(affects=Affects.result, help="the two roles and how they are reached")
-    optimizer: OptimizerConfig = key(affects=Affects.result, help="the algorithm and its learning rate")
+    optimizer: OptimizerConfig = key(affects=Affects.result, help="the algorithm and its own keys")
     rule: RuleConfig = key(affects=Affects.result, help="the table that derives what is not given")
     gate: GateConfig = key(affects=Affects.result, help="when a candidate replaces the current skill")
     tracking: TrackingConfig = key(affects=Affects.nothing, help="where runs are compared")
@@ -59,7 +60,11 @@ _GROUPS = {
     "tracking": tracking.SCHEMAS,
 }
 
-_WIDEST: dict[Any, Any] = {DatasetConfig: dataset.QADatasetConfig}
+_CHOICES: dict[Any, dict[str, Any]] = {
+    DatasetConfig: {"qa": dataset.QADatasetConfig},
+    OptimizerConfig: {name.removeprefix("base_"): schema for name, schema in optimizer.SCHEMAS.items()},
+}
+"""The schemas that a file of a group may choose for a key of this declared type, by the choice's name."""
 
 
 def register() -> None:
@@ -83,6 +88,8 @@ def to_config(composed: DictConfig) -> Config:
         UsageError: an unknown key (with the nearest known one), a missing or impossible value.
     """
     refuse_unknown_keys(composed)
+    if not asks_both(composed):
+        composed = target_alone(composed)
     missing = sorted(OmegaConf.missing_keys(composed))
     if missing:
         raise UsageError(f"{missing[0]} has no value yet; give one: {missing[0]}=...")
@@ -98,15 +105,42 @@ def refuse_unknown_keys(composed: DictConfig) -> None:
     """Compare every node with its schema: ``+key=`` lifts struct mode even where a dataclass is behind."""
     for name, known in walk(composed):
         if not known:
-            raise UsageError(f"there is no key {name!r}; {nearest(name, known_keys(composed))}")
+            raise no_such_key(name, known_keys(composed))
 
 
-def schema_fields(schema: Any = Config, prefix: str = "") -> Iterator[tuple[str, Field[Any]]]:
+def no_such_key(name: str, known: Collection[str]) -> UsageError:
+    """What to say of ``name``, which is no key of this configuration; of the ``known`` ones the nearest."""
+    elsewhere = chosen_by(name)
+    if elsewhere:
+        group = name.partition(".")[0]
+        readers = " and ".join(f"{group}={choice}" for choice in elsewhere)
+        return UsageError(
+            f"{name} is read by {readers} alone, and another {group} is chosen; leave it out, or "
+            f"choose {group}={elsewhere[0]}"
+        )
+    return UsageError(f"there is no key {name!r}; {nearest(name, known)}")
+
+
+def chosen_by(name: str) -> tuple[str, ...]:
+    """The choices of its group that have the key ``name``; none where every choice has it, or nobody does."""
+    group, _, inner = name.partition(".")
+    choices = next((_CHOICES.get(each.type, {}) for each in fields(Config) if each.name == group), {})
+    have = tuple(choice for choice, schema in choices.items() if inner in dict(_fields_of(schema)))
+    return () if len(have) == len(choices) else have
+
+
+def schema_fields() -> Iterator[tuple[str, Field[Any]]]:
     """Every key by its dotted name, by the declared types alone (nothing need be composed)."""
+    yield from _fields_of(Config)
+
+
+def _fields_of(schema: Any, prefix: str = "") -> Iterator[tuple[str, Field[Any]]]:
+    """The keys of ``schema``, those of all schemas that may be chosen inside it, each once."""
     for each in fields(schema):
-        name, inner = f"{prefix}{each.name}", widest(each.type)
-        if is_dataclass(inner):
-            yield from schema_fields(inner, f"{name}.")
+        name = f"{prefix}{each.name}"
+        inner = [kind for kind in schemas_of(each.type) if is_dataclass(kind)]
+        if inner:
+            yield from {key: field for kind in inner for key, field in _fields_of(kind, f"{name}.")}.items()
         else:
             yield name, each
 
@@ -124,16 +158,27 @@ def typed(plain: DictConfig) -> DictConfig:
     """
     root = OmegaConf.structured(Config)
     for each in fields(Config):
-        if widest(each.type) is not each.type:
-            root[each.name] = OmegaConf.structured(widest(each.type))
+        if each.type in _CHOICES and isinstance(plain.get(each.name), DictConfig):
+            root[each.name] = OmegaConf.structured(_fitting(each.type, map(str, plain[each.name])))
     merged = OmegaConf.merge(root, plain)
     assert isinstance(merged, DictConfig)
     return merged
 
 
-def widest(declared: Any) -> Any:
-    """The declared type of a key, or the widest schema that a file of its group may choose."""
-    return _WIDEST.get(declared, declared)
+def schemas_of(declared: Any) -> tuple[Any, ...]:
+    """The declared type of a key, or the schemas that a file of its group may choose."""
+    return tuple(_CHOICES[declared].values()) if declared in _CHOICES else (declared,)
+
+
+def _fitting(declared: Any, names: Iterable[str]) -> Any:
+    """The schema that has all ``names`` and little else; where none does, the one that lacks the fewest."""
+    named = set(names)
+
+    def misfit(schema: Any) -> tuple[int, int]:
+        has = {each.name for each in fields(schema)}
+        return len(named - has), len(has - named)
+
+    return min(schemas_of(declared), key=misfit)
 
 
 def known_keys(composed: DictConfig) -> frozenset[str]:

@@ -8,7 +8,7 @@ from skillopt_exp import simulation
 from skillopt_exp.config import Config
 from skillopt_exp.config.model import Provider
 from skillopt_exp.doctor.budget import examine_budget
-from skillopt_exp.doctor.finding import Finding, raised
+from skillopt_exp.doctor.finding import Finding, fine, raised
 from skillopt_exp.doctor.items import examine_items
 from skillopt_exp.doctor.keys import examine_keys
 from skillopt_exp.doctor.machine import examine_machine
@@ -16,6 +16,7 @@ from skillopt_exp.doctor.role import examine_role
 from skillopt_exp.doctor.store import examine_store
 from skillopt_exp.errors import UsageError
 from skillopt_exp.llm.connect import by_role
+from skillopt_exp.records import Role
 from skillopt_exp.redaction import guard_variables
 
 
@@ -40,4 +41,7 @@ def examine(config: Config, *, base: Path) -> Iterator[Finding]:
         yield raised("data", error)
         return
     for role, endpoint in endpoints.items():
+        if role is Role.optimizer and not config.optimizer.asks_model:
+            yield fine(role, f"not asked: optimizer={config.optimizer.name} needs none")
+            continue
         yield from asyncio.run(examine_role(role, config.model, endpoint, transport))

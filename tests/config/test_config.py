@@ -61,6 +61,7 @@ def test_one_role_can_be_swapped() -> None:
         ("gradient.merge_batch_size=1", "merging one by one never ends"),
         ("gradient.minibatch_size=0", "gradient.minibatch_size is 0"),
         ("optimizer.learning_rate=0", "optimizer.learning_rate is 0"),
+        ("optimizer.learningrate=2", "did you mean optimizer.learning_rate?"),
         ("evaluation.val_limit=0", "evaluation.val_limit is 0"),
         ("dataset.split=[1,2]", "'dataset.split=[2,1,7]'"),
         ("dataset.split=[0,1,1]", "three numbers above zero"),
@@ -81,6 +82,19 @@ def test_a_mistake_is_named_with_what_to_type_instead(override: str, said: str) 
     with pytest.raises(UsageError) as refusal:
         compose(["model=simulated", override])
     assert said in str(refusal.value)
+
+
+@pytest.mark.parametrize("plus", ["", "+"])
+def test_a_key_of_another_choice_is_unknown_and_the_choice_that_reads_it_is_named(plus: str) -> None:
+    with pytest.raises(UsageError, match=r"optimizer\.use_meta_skill is read by optimizer=skillopt alone"):
+        compose(["model=simulated", "optimizer=none", f"{plus}optimizer.use_meta_skill=false"])
+
+
+def test_what_never_asks_the_optimizer_model_needs_none() -> None:
+    roles = ["model/target=simulated", "model/optimizer=openai_compatible"]
+    assert compose([*roles, "optimizer=none"]).model.optimizer.name == "never asked"
+    with pytest.raises(UsageError, match=r"model\.optimizer\.name has no value yet"):
+        compose(roles)
 
 
 def test_a_mandatory_value_is_asked_for() -> None:
