@@ -7,8 +7,11 @@ batch, or several with gradient accumulation.
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from skillopt_exp.records import Item
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ def batches(
             )
 
 
-def cut(items: tuple[Item, ...], size: int) -> tuple[tuple[Item, ...], ...]:
+def cut(items: tuple[T, ...], size: int) -> tuple[tuple[T, ...], ...]:
     """Runs of ``size`` neighbours; the last may be short."""
     return tuple(items[start : start + size] for start in range(0, len(items), size))
 

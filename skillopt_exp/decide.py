@@ -6,12 +6,16 @@ from pathlib import Path
 
 from skillopt_exp import outlook, prompts, rules
 from skillopt_exp.algorithms import Algorithm, SkillOpt
+from skillopt_exp.algorithms.gepa import Gepa, MinibatchCost, refuse_missing
 from skillopt_exp.config import Config
-from skillopt_exp.config.gate import Screen
-from skillopt_exp.config.optimizer import NoneConfig, SkillOptConfig
+from skillopt_exp.config.gate import GateConfig, Screen
+from skillopt_exp.config.optimizer import GepaConfig, NoneConfig, SkillOptConfig
+from skillopt_exp.config.spending import CacheMode
+from skillopt_exp.config.train import GradientConfig, TrainConfig
 from skillopt_exp.epoch import EpochSettings
 from skillopt_exp.errors import UsageError
 from skillopt_exp.loop import Settings
+from skillopt_exp.planning.equal import expected_attempts
 from skillopt_exp.records import Role, Split
 from skillopt_exp.scoring import Scoring
 from skillopt_exp.stages.gate import GateSettings
@@ -22,13 +26,15 @@ from skillopt_exp.watch import Origin
 class Decision:
     """The settings of a run, where its derived values come from, and what to be warned of.
 
-    ``settings`` are those of SkillOpt; another ``algorithm`` reads some of them.
+    ``settings`` are those of SkillOpt; another ``algorithm`` reads some of them. ``steps_per_epoch`` is None
+    where steps are taken as long as a budget lasts.
     """
 
     settings: Settings
     origins: tuple[Origin, ...]
     warnings: tuple[str, ...]
     algorithm: Algorithm
+    steps_per_epoch: int | None
 
     @property
     def decided(self) -> tuple[tuple[str, int], ...]:
@@ -47,6 +53,8 @@ def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = No
     match config.optimizer:
         case NoneConfig():
             return _untrained(config, sizes)
+        case GepaConfig() as optimizer:
+            return _gepa(config, optimizer, sizes, base)
         case SkillOptConfig() as optimizer:
             return _skillopt(config, optimizer, sizes, base)
     raise AssertionError(f"no algorithm has the schema {type(config.optimizer).__name__}")
@@ -61,6 +69,76 @@ def _untrained(config: Config, sizes: Mapping[Split, int]) -> Decision:
     )
     names = {Role.target: config.model.target.name}
     return replace(decision, origins=(), warnings=(*few_test, *rules.model_warnings(names)))
+
+
+def _gepa(config: Config, optimizer: GepaConfig, sizes: Mapping[Split, int], base: Path | None) -> Decision:
+    """The same settings as SkillOpt's, as far as both read them, and as many attempts."""
+    refuse_missing()
+    like = SkillOptConfig(
+        name="skillopt", max_skill_tokens=optimizer.max_skill_tokens, prompts_dir=optimizer.prompts_dir
+    )
+    skillopt = _skillopt(config, like, sizes, base)
+    if config.evaluation.repeats > 1:
+        raise UsageError(
+            f"evaluation.repeats is {config.evaluation.repeats}, but optimizer=gepa takes one attempt "
+            "an item; leave it at 1, or choose optimizer=skillopt"
+        )
+    equal = expected_attempts(skillopt.settings, num_train=sizes[Split.train], num_val=sizes[Split.val])
+    budget = _chosen(optimizer.max_metric_calls, equal)
+    cost = MinibatchCost(config.gradient.minibatch_size, sizes[Split.val])
+    if budget < cost.least:
+        raise UsageError(
+            f"optimizer.max_metric_calls is {budget}; the seed skill and one proposal need {cost.least}: "
+            f"give {cost.least} or more, fewer val items (evaluation.val_limit), or null"
+        )
+    gate = GateSettings(
+        config.gate.metric, config.gate.criterion(cost.most_candidates(budget)), config.train.seed
+    )
+    outlook.refuse_hopeless(gate, sizes[Split.val])
+    origin = _origin(
+        "optimizer.max_metric_calls",
+        optimizer.max_metric_calls,
+        equal,
+        "the attempts that SkillOpt expects to make on train and val",
+        says="SkillOpt expects",
+    )
+    warnings = (
+        *rules.size_warnings(sizes),
+        *outlook.gate_warnings(gate, sizes[Split.val]),
+        *_unread_by_gepa(config, optimizer),
+        *rules.model_warnings(_names(config)),
+    )
+    return Decision(replace(skillopt.settings, gate=gate), (origin,), warnings, Gepa(budget), None)
+
+
+def _unread_by_gepa(config: Config, optimizer: GepaConfig) -> tuple[str, ...]:
+    """Keys outside of ``optimizer`` that were set, and that only SkillOpt reads."""
+    groups: list[tuple[str, object, object, tuple[str, ...]]] = [
+        ("gradient", config.gradient, GradientConfig(), ("merge_batch_size", "failure_only")),
+        ("gate", config.gate, GateConfig(), ("early_stop", "block", "screen")),
+        ("train", config.train, TrainConfig(), ("patience",)),
+    ]
+    if optimizer.max_metric_calls is not None:
+        only_for_equal_calls = ("num_epochs", "batch_size", "accumulation")
+        groups.append(("train", config.train, TrainConfig(), only_for_equal_calls))
+    unread = [
+        f"{group}.{name}"
+        for group, chosen, default, names in groups
+        for name in names
+        if getattr(chosen, name) != getattr(default, name)
+    ]
+    kept = config.cache.mode is CacheMode.readwrite
+    told = [f"optimizer=gepa does not read {', '.join(unread)}"] if unread else []
+    if not kept:
+        told.append(
+            f"cache.mode={config.cache.mode.value}: a run of optimizer=gepa goes on from stored answers, and "
+            "without them what it has attempted has to be paid for again"
+        )
+    return tuple(told)
+
+
+def _names(config: Config) -> dict[Role, str]:
+    return {Role.target: config.model.target.name, Role.optimizer: config.model.optimizer.name}
 
 
 def _skillopt(
@@ -130,7 +208,6 @@ def _skillopt(
             "min(2, learning_rate)",
         ),
     )
-    names = {Role.target: config.model.target.name, Role.optimizer: config.model.optimizer.name}
     warnings = (
         *rules.size_warnings(sizes),
         *outlook.gate_warnings(gate, sizes[Split.val]),
@@ -140,9 +217,9 @@ def _skillopt(
             batch_size=batch_size,
             num_epochs=config.train.num_epochs,
         ),
-        *rules.model_warnings(names),
+        *rules.model_warnings(_names(config)),
     )
-    return Decision(settings, origins, warnings, SkillOpt())
+    return Decision(settings, origins, warnings, SkillOpt(), an_epoch)
 
 
 def _folder(path: str | None, base: Path | None) -> Path | None:
@@ -165,7 +242,7 @@ def _chosen(given: int | None, derived: int) -> int:
     return derived if given is None else given
 
 
-def _origin(key: str, given: int | None, derived: int, reason: str) -> Origin:
+def _origin(key: str, given: int | None, derived: int, reason: str, *, says: str = "the rule says") -> Origin:
     if given is None:
         return Origin(key, str(derived), f"from {reason}")
-    return Origin(key, str(given), f"yours; the rule says {derived}")
+    return Origin(key, str(given), f"yours; {says} {derived}")

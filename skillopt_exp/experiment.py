@@ -33,7 +33,6 @@ from skillopt_exp.llm.ledger import Ledger
 from skillopt_exp.llm.overheard import Overheard
 from skillopt_exp.loop import Trainer
 from skillopt_exp.records import Exchange, Progress, Skill, Split, Splits, Summary, Usage
-from skillopt_exp.rules import steps_per_epoch
 from skillopt_exp.signals import stop_in_good_order
 from skillopt_exp.summary import Tally, status_of
 from skillopt_exp.tasks.base import Task
@@ -123,9 +122,7 @@ def opening_of(
         simulated=experiment.simulated,
         sizes=experiment.sizes,
         num_epochs=settings.num_epochs,
-        steps_per_epoch=steps_per_epoch(
-            len(experiment.splits.train), settings.batch_size * settings.accumulation
-        ),
+        steps_per_epoch=experiment.decision.steps_per_epoch,
         config_yaml=resolved.text,
         params=resolved.flat,
         manifest_json=experiment.loaded.manifest.to_json(),

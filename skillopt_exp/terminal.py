@@ -122,8 +122,9 @@ class Terminal(Watcher):
         record, verdict = trace.record, trace.judged.verdict
         before, self._current = self._current, record.current_hard
         assert self._opening is not None
+        total = self._opening.total_steps
         columns = _COLUMNS.format(
-            f"{record.step}/{self._opening.total_steps}",
+            str(record.step) if total is None else f"{record.step}/{total}",
             record.epoch,
             _percent(record.train_hard),
             _percent(before),
@@ -194,7 +195,10 @@ class Terminal(Watcher):
     def _announce(self, step: int) -> None:
         assert self._opening is not None
         total = self._opening.total_steps
-        self._doing = f"step {step} of {total}" if step <= total else "scoring on test"
+        if total is None:
+            self._doing = f"step {step}, then test"
+        else:
+            self._doing = f"step {step} of {total}" if step <= total else "scoring on test"
 
     def _status(self) -> Text:
         calls = sum(usage.calls for usage in self._usage().values())
@@ -229,6 +233,8 @@ def _count(tokens: int | None) -> str:
 def _planned_steps(opening: Opening) -> tuple[str, str, str]:
     if opening.evaluates_only:
         return "steps", "none", "the seed skill is evaluated only"
+    if opening.total_steps is None:
+        return "steps", "open", "as many as the attempts allow"
     epochs = "1 epoch" if opening.num_epochs == 1 else f"{opening.num_epochs} epochs"
     return "steps", str(opening.total_steps), f"{epochs} of {opening.steps_per_epoch}"
 

@@ -41,7 +41,8 @@ class Opening:
     simulated: bool
     sizes: Mapping[Split, int]
     num_epochs: int
-    steps_per_epoch: int
+    steps_per_epoch: int | None
+    """None where steps are taken as long as a budget lasts."""
     config_yaml: str
     """The whole resolved configuration, derived values filled in."""
     params: Mapping[str, str]
@@ -56,8 +57,9 @@ class Opening:
     """Whether the seed skill is scored and nothing is trained."""
 
     @property
-    def total_steps(self) -> int:
-        return self.num_epochs * self.steps_per_epoch
+    def total_steps(self) -> int | None:
+        """None where it is not known before."""
+        return None if self.steps_per_epoch is None else self.num_epochs * self.steps_per_epoch
 
 
 class Watcher:
@@ -80,6 +82,9 @@ class Watcher:
 
     def stopped(self, reason: StopReason) -> None:
         """Training ends before its last step, in good order."""
+
+    def replayed(self, trace: StepTrace) -> None:
+        """A step that an earlier process told was gone through again, to the same end."""
 
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         """``which`` of baseline, best, final was scored on test, once, after the last step."""
@@ -116,6 +121,10 @@ class Broadcast(Watcher):
     def stopped(self, reason: StopReason) -> None:
         for watcher in self._watchers:
             watcher.stopped(reason)
+
+    def replayed(self, trace: StepTrace) -> None:
+        for watcher in self._watchers:
+            watcher.replayed(trace)
 
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         for watcher in self._watchers:

@@ -12,8 +12,6 @@ from skillopt_exp.config import Config
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.config.spending import BudgetConfig
 from skillopt_exp.errors import UsageError
-from skillopt_exp.records import Split
-from skillopt_exp.rules import steps_per_epoch
 
 if TYPE_CHECKING:
     from skillopt_exp.experiment import Experiment
@@ -114,10 +112,11 @@ def _head(prepared: "Experiment", allowed: "AtOnce") -> list[tuple[str, str, str
 def _steps(prepared: "Experiment") -> tuple[str, str, str]:
     if not prepared.trains:
         return "steps", "0", "nothing is trained: optimizer=none"
-    settings = prepared.decision.settings
-    an_epoch = steps_per_epoch(prepared.sizes[Split.train], settings.batch_size * settings.accumulation)
-    epochs = "1 epoch" if settings.num_epochs == 1 else f"{settings.num_epochs} epochs"
-    return "steps", str(settings.num_epochs * an_epoch), f"{epochs} of {an_epoch}"
+    an_epoch, num_epochs = prepared.decision.steps_per_epoch, prepared.decision.settings.num_epochs
+    if an_epoch is None:
+        return "steps", "open", "as many as the attempts allow"
+    epochs = "1 epoch" if num_epochs == 1 else f"{num_epochs} epochs"
+    return "steps", str(num_epochs * an_epoch), f"{epochs} of {an_epoch}"
 
 
 def unpaid(config: Config) -> Config:

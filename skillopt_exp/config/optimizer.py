@@ -19,6 +19,46 @@ class OptimizerConfig:
 
 
 @dataclass(kw_only=True)
+class WritingConfig(OptimizerConfig):
+    """What every algorithm has that lets a model write skills."""
+
+    max_skill_tokens: int | None = key(
+        5000,
+        affects=Affects.result,
+        help="a candidate over so many tokens (4 bytes each) is sent back once, then rejected; null: none",
+    )
+    prompts_dir: str | None = key(
+        None,
+        affects=Affects.result,
+        help="a folder with templates of your own (reflect.md, ...) in place of the built-in ones",
+    )
+
+    def __post_init__(self) -> None:
+        if self.max_skill_tokens is not None and self.max_skill_tokens < 1:
+            raise UsageError(
+                f"optimizer.max_skill_tokens is {self.max_skill_tokens}; give 1 or more, or null for no limit"
+            )
+
+
+@dataclass(kw_only=True)
+class GepaConfig(WritingConfig):
+    """The package ``gepa``: it rewrites skills of a Pareto frontier over val items."""
+
+    max_metric_calls: int | None = key(
+        None,
+        affects=Affects.result,
+        help="most attempts at train and val items; null is as many as SkillOpt expects to make",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_metric_calls is not None and self.max_metric_calls < 1:
+            raise UsageError(
+                f"optimizer.max_metric_calls is {self.max_metric_calls}; give 1 or more attempts, or null"
+            )
+
+
+@dataclass(kw_only=True)
 class NoneConfig(OptimizerConfig):
     """No training: the seed skill is scored as it is."""
 
@@ -26,7 +66,7 @@ class NoneConfig(OptimizerConfig):
 
 
 @dataclass(kw_only=True)
-class SkillOptConfig(OptimizerConfig):
+class SkillOptConfig(WritingConfig):
     """SkillOpt's optimizer."""
 
     learning_rate: int | None = key(
@@ -62,22 +102,9 @@ class SkillOptConfig(OptimizerConfig):
     use_meta_skill: bool = key(
         True, affects=Affects.result, help="at the end of an epoch the optimizer writes advice to itself"
     )
-    max_skill_tokens: int | None = key(
-        5000,
-        affects=Affects.result,
-        help="a candidate over so many tokens (4 bytes each) is sent back once, then rejected; null: none",
-    )
-    prompts_dir: str | None = key(
-        None,
-        affects=Affects.result,
-        help="a folder with templates of your own (reflect.md, ...) in place of the built-in ones",
-    )
 
     def __post_init__(self) -> None:
-        if self.max_skill_tokens is not None and self.max_skill_tokens < 1:
-            raise UsageError(
-                f"optimizer.max_skill_tokens is {self.max_skill_tokens}; give 1 or more, or null for no limit"
-            )
+        super().__post_init__()
         if self.slow_update_samples < 1:
             raise UsageError(
                 f"optimizer.slow_update_samples is {self.slow_update_samples}; give 1 or more, or switch "
@@ -91,4 +118,8 @@ class SkillOptConfig(OptimizerConfig):
                 raise UsageError(f"optimizer.{name} is {rate}; give 1 or more edits, or null for the rule's")
 
 
-SCHEMAS: dict[str, Any] = {"base_skillopt": SkillOptConfig, "base_none": NoneConfig}
+SCHEMAS: dict[str, Any] = {
+    "base_skillopt": SkillOptConfig,
+    "base_gepa": GepaConfig,
+    "base_none": NoneConfig,
+}

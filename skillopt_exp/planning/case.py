@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from skillopt_exp.llm.bill import FRAMING_TOKENS
+from skillopt_exp.planning.counts import KEPT
 from skillopt_exp.planning.prompts import Size
 
 EDIT_BYTES, USUAL_EDIT_BYTES = 600, 150
@@ -16,9 +17,6 @@ UNLIMITED_EDITS, USUAL_EDITS = 20, 4
 
 FEEDBACK_BYTES, USUAL_FEEDBACK_BYTES = 2000, 150
 """What a scorer says of one reply."""
-
-KEPT = 0.25
-"""The share of steps that are expected to be accepted, so that their edits stay in the skill."""
 
 USUAL_FRAMING_TOKENS = 4
 """What a chat template usually puts around one message."""

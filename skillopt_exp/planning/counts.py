@@ -13,6 +13,10 @@ from skillopt_exp.epoch import EpochSettings
 from skillopt_exp.loop import Settings
 from skillopt_exp.planning.chances import binomial
 from skillopt_exp.records import PairPolicy, RateControl
+from skillopt_exp.stages.gate import can_end_early
+
+KEPT = 0.25
+"""The share of candidates that are expected to be accepted, so that their edits stay in the skill."""
 
 Sizes = tuple[int, ...]
 """Items of each part of a batch: one part, or several with gradient accumulation."""
@@ -210,6 +214,19 @@ def expected(sizes: Sizes, settings: Settings, *, at_once: int, failure_rate: fl
         candidates=average(lambda outcome: outcome.candidates),
         waves=reflect_waves + average(lambda outcome: outcome.waves(at_once)),
     )
+
+
+def expected_share(settings: Settings, num_val: int) -> float:
+    """The part of val that a candidate is asked, from 0 to 1.
+
+    One that is not accepted is expected to be seen through half way; what the target takes at once is asked
+    ahead of that.
+    """
+    scoring = settings.scoring
+    if scoring.block is None or not can_end_early(settings.gate, scoring.repeats):
+        return 1.0
+    asked = max(scoring.block, num_val / 2) + scoring.at_once / scoring.repeats
+    return KEPT + (1 - KEPT) * min(1.0, asked / num_val)
 
 
 def _totals(size: int, settings: Settings) -> list[int]:

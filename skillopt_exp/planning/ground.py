@@ -11,7 +11,6 @@ from skillopt_exp.loop import Settings
 from skillopt_exp.planning.prompts import Question, Size, questions, trajectories
 from skillopt_exp.records import Item, Skill, Splits
 from skillopt_exp.schedule import edit_budget
-from skillopt_exp.stages.gate import can_end_early
 from skillopt_exp.stats.criterion import GateRule
 from skillopt_exp.tasks.base import Task
 
@@ -70,18 +69,6 @@ class Ground:
         if settings.patience is None:
             return num_steps
         return sum(batch.epoch <= settings.patience for batch in self.batches)
-
-    def expected_share(self, kept: float) -> float:
-        """The part of val that a candidate is asked, of which ``kept`` is the share that is accepted.
-
-        One that is not accepted is expected to be seen through half way; what the target takes at once is
-        asked ahead of that.
-        """
-        scoring, num_items = self.settings.scoring, len(self.splits.val)
-        if scoring.block is None or not can_end_early(self.settings.gate, scoring.repeats):
-            return 1.0
-        asked = max(scoring.block, num_items / 2) + scoring.at_once / scoring.repeats
-        return kept + (1 - kept) * min(1.0, asked / num_items)
 
     def looked_back(self, epoch: int) -> tuple[Item, ...]:
         """The train items on which the end of ``epoch`` compares two skills."""

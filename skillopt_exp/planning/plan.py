@@ -54,7 +54,7 @@ async def plan(ground: Ground, model: ModelConfig, budget: BudgetConfig, guesses
         step=partial(counts.expected, settings=settings, at_once=at_once, failure_rate=guesses.failure_rate),
         end=lambda last: counts.end_most(ends, last=last),
         tested=ground.most_tested,
-        share=ground.expected_share(case.KEPT),
+        share=counts.expected_share(settings, len(ground.splits.val)),
     )
     most = replace(expected, share=1, step=partial(counts.most, settings=settings, at_once=at_once))
     courses = _Courses(

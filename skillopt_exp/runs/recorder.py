@@ -127,6 +127,9 @@ class RunRecorder(Watcher):
         append_line(self._folder.history, to_json(record))
         save_state(self._folder.path, self._folder.state, trace.state)
 
+    def replayed(self, trace: StepTrace) -> None:
+        self._exchanges()  # what the optimizer said was written when the step was told
+
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
         _write_rollouts(self._folder.test(which), rollouts)
 

@@ -113,6 +113,7 @@ class WrittenReply:
 
     text: str
     reasoning: str
+    failure_summary: str = ""
 
 
 def read_guidance(value: Any) -> WrittenReply:
@@ -140,7 +141,7 @@ def _written(value: Any, name: str) -> WrittenReply:
     text = fields.get(name)
     if not isinstance(text, str):
         raise Unparsable(f'there is no text "{name}" in the reply')
-    return WrittenReply(text.strip(), _text(fields.get("reasoning")))
+    return WrittenReply(text.strip(), _text(fields.get("reasoning")), _text(fields.get("failure_summary")))
 
 
 def edit_fields(edit: Edit) -> dict[str, Any]:

@@ -14,13 +14,14 @@ from skillopt_exp.simulation.optimizer.prompt import (
     MergePrompt,
     Prompt,
     Proposal,
+    ProposePrompt,
     RankPrompt,
     RatePrompt,
     ReflectPrompt,
     parse,
 )
 from skillopt_exp.simulation.optimizer.reflecting import reflect
-from skillopt_exp.simulation.optimizer.rewriting import shortened
+from skillopt_exp.simulation.optimizer.rewriting import rewritten, shortened
 
 _FENCED = 0.02
 _TRAILING_COMMA = 0.01
@@ -49,6 +50,13 @@ def _answer(prompt: Prompt, rng: random.Random) -> dict[str, Any]:
                 "reasoning": reflection.reasoning,
                 "failure_summary": reflection.summary,
                 "edits": [_written(edit, with_support=False) for edit in reflection.edits],
+            }
+        case ProposePrompt():
+            reflection, text = rewritten(prompt, rng)
+            return {
+                "reasoning": reflection.reasoning,
+                "failure_summary": reflection.summary,
+                "new_skill": text,
             }
         case MergePrompt():
             merged = merge(prompt.edits)

@@ -49,6 +49,15 @@ class ReflectPrompt:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposePrompt:
+    """Attempts of both kinds under a skill that is to be written anew; ``failed`` are those to learn from."""
+
+    skill: str
+    failed: tuple[Attempt, ...]
+    num_attempts: int
+
+
+@dataclass(frozen=True, slots=True)
 class MergePrompt:
     """Edits of several patches, in order."""
 
@@ -93,7 +102,9 @@ class CompactPrompt:
     max_tokens: int
 
 
-Prompt = ReflectPrompt | MergePrompt | RankPrompt | RatePrompt | LookBackPrompt | CompactPrompt
+Prompt = (
+    ReflectPrompt | ProposePrompt | MergePrompt | RankPrompt | RatePrompt | LookBackPrompt | CompactPrompt
+)
 
 
 def parse(text: str) -> Prompt | None:
@@ -102,6 +113,8 @@ def parse(text: str) -> Prompt | None:
     trajectories, patches, pairs, edits = blocks
     if trajectories is not None:
         kind, inside = trajectories
+        if kind == "mixed":
+            return _propose(text, _dicts(_json(inside)))
         memory = _json(_inside(text, "memory"))
         return ReflectPrompt(
             kind=kind,
@@ -176,6 +189,11 @@ def _budget(text: str) -> int:
     # The instructions stand before the data; numbers in the data are no budget.
     match = _BUDGET.search(text.partition("\n<skill>")[0])
     return int(match[1]) if match else _DEFAULT_BUDGET
+
+
+def _propose(text: str, attempts: list[dict[str, Any]]) -> ProposePrompt:
+    failed = tuple(_attempt(value) for value in attempts if value.get("hard") != 1)
+    return ProposePrompt(_inside(text, "skill"), failed, len(attempts))
 
 
 def _look_back(text: str, kind: str, inside: str) -> LookBackPrompt:

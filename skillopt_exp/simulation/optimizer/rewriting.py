@@ -1,10 +1,41 @@
 """Whole skills: what the optimizer writes when a skill is to be said anew, or in less."""
 
+import random
 from collections.abc import Iterable, Iterator
 
 from skillopt_exp.simulation.optimizer.advice import ADVICE, USELESS
+from skillopt_exp.simulation.optimizer.prompt import Proposal, ProposePrompt, ReflectPrompt
+from skillopt_exp.simulation.optimizer.reflecting import Reflection, reflect
 
 _CHARS_PER_TOKEN = 4
+_RULES_AT_ONCE = 2
+
+
+def rewritten(prompt: ProposePrompt, rng: random.Random) -> tuple[Reflection, str]:
+    """What the failed attempts show, and the whole skill with the rules that follow worked in."""
+    seen = ReflectPrompt(
+        kind="failure",
+        skill=prompt.skill,
+        remembered=frozenset(),
+        num_earlier_steps=0,
+        attempts=prompt.failed,
+        budget=_RULES_AT_ONCE,
+    )
+    reflection = reflect(seen, rng)
+    text = prompt.skill
+    for edit in reflection.edits:
+        text = _worked_in(text, edit)
+    return reflection, text
+
+
+def _worked_in(text: str, edit: Proposal) -> str:
+    lines, content = text.splitlines(), edit.content or ""
+    if edit.target not in lines:
+        return "\n".join([*lines, content])
+    at = lines.index(edit.target)
+    kept = [] if edit.op in ("replace", "delete") else [edit.target]
+    new = [] if edit.op == "delete" else [content]
+    return "\n".join([*lines[:at], *kept, *new, *lines[at + 1 :]])
 
 
 def shortened(skill: str, max_tokens: int) -> str:
