@@ -66,6 +66,7 @@ ROOMS: dict[str, set[str]] = {
     "runs": {"config.spending", "errors", "llm.ledger", "records", "redaction", "watch"},
     "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "watch"},
     "planning": {
+        "algorithms.gepa.cost",
         "batching",
         "config.model",
         "config.spending",

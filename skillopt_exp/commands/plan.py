@@ -71,11 +71,12 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
     from rich.console import Console
 
     from skillopt_exp import experiment, llm
+    from skillopt_exp.algorithms.gepa import Gepa
     from skillopt_exp.llm.budget import loosely_held, unenforceable
     from skillopt_exp.llm.connect import by_role
     from skillopt_exp.planning.case import Guesses
     from skillopt_exp.planning.ground import at_once, survey
-    from skillopt_exp.planning.plan import Plan, plan
+    from skillopt_exp.planning.plan import Plan, plan, plan_gepa
     from skillopt_exp.planning.table import print_head, print_plan
 
     prepared = experiment.prepare(unpaid(config), base=base)
@@ -87,7 +88,11 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
     async def planned() -> Plan:
         settings = prepared.decision.settings
         ground = await survey(prepared.task, prepared.splits, settings, prepared.seed_skill, allowed)
-        return await plan(ground, config.model, config.budget, guesses)
+        match prepared.decision.algorithm:
+            case Gepa(max_metric_calls):
+                return await plan_gepa(ground, max_metric_calls, config.model, config.budget, guesses)
+            case _:
+                return await plan(ground, config.model, config.budget, guesses)
 
     console = Console()
     unheld = unenforceable(config.model, config.budget) + loosely_held(config.model, config.budget)

@@ -189,7 +189,7 @@ class _Walk:
         """All ``items`` asked of the target ``times`` over, under a skill of this many bytes."""
         calls = times * len(items)
         prompts = self._ground.asked(items, skill_bytes).times(times)
-        return Amount(calls, self._case.tokens(prompts), _replies(calls, self._case.target_reply))
+        return attempted(self._case, calls, prompts)
 
     def _grow(self, num_bytes: float) -> None:
         """What is kept of a step's edits; a limit on the skill is kept to, where it is a case of length."""
@@ -211,14 +211,7 @@ class _Walk:
 
     def _asked(self, num_questions: float, prompts: Size) -> Amount:
         """So many questions to the optimizer, ``prompts`` long together, as often as each has to be sent."""
-        case, again = self._case, num_questions * (self._case.asks - 1)
-        calls = num_questions + again
-        tokens: float | None = case.tokens(prompts) * case.asks + again * case.tokens(CORRECTION)
-        return Amount(
-            calls,
-            plus(tokens, _replies(again, case.optimizer_reply)),
-            _replies(calls, case.optimizer_reply),
-        )
+        return asked(self._case, num_questions, prompts)
 
     def _shown(self, counts: StepCounts, step: int) -> Shown:
         """What the optimizer's prompts of a step hold; without candidates nobody proposed anything."""
@@ -285,6 +278,23 @@ class _Walk:
         # With one question alone it is not looked up which: the longer one stands for both.
         longest = max(sizes, key=lambda size: size.bytes)
         return (longest + compared).times(counts.questions)
+
+
+def attempted(case: Case, calls: float, prompts: Size) -> Amount:
+    """So many calls of the target, ``prompts`` long together."""
+    return Amount(calls, case.tokens(prompts), _replies(calls, case.target_reply))
+
+
+def asked(case: Case, num_questions: float, prompts: Size) -> Amount:
+    """So many questions to the optimizer, ``prompts`` long together, as often as each has to be sent."""
+    again = num_questions * (case.asks - 1)
+    calls = num_questions + again
+    tokens: float | None = case.tokens(prompts) * case.asks + again * case.tokens(CORRECTION)
+    return Amount(
+        calls,
+        plus(tokens, _replies(again, case.optimizer_reply)),
+        _replies(calls, case.optimizer_reply),
+    )
 
 
 def _replies(calls: float, reply: float | None) -> float | None:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
+from statistics import fmean
 
 from skillopt_exp.config.model import ModelConfig, PriceConfig
 from skillopt_exp.config.spending import BudgetConfig
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.planning import case, counts, money
+from skillopt_exp.planning import case, counts, gepa, money
 from skillopt_exp.planning.afford import Afforded, Reserve, afforded, reserve
 from skillopt_exp.planning.case import Case, Guesses, Limits
 from skillopt_exp.planning.course import ROLE_OF, Count, Course, imagine
@@ -24,9 +25,13 @@ cut, and the optimizer's also without JSON mode where the reply was blank."""
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run comes to. ``repeats`` are calls that the client may add on its own, at most."""
+    """What a run comes to. ``repeats`` are calls that the client may add on its own, at most.
+
+    ``candidates`` says what is expected of them, in words.
+    """
 
     num_steps: int
+    candidates: str
     stages: Mapping[Stage, Spending]
     seconds: Bounds
     repeats: float
@@ -62,9 +67,44 @@ async def plan(ground: Ground, model: ModelConfig, budget: BudgetConfig, guesses
         expected=await imagine(ground, usual, expected),
         most=await imagine(ground, dearest, most),
     )
+    kept = f"every step and epoch makes a new candidate, and {counts.KEPT:.0%} of them are kept"
+    if expected.share < 1:
+        kept += " (the others are asked about half of val: gate.early_stop)"
+    return await _planned(courses, len(ground.batches), kept, ground, model, budget, guesses)
+
+
+async def plan_gepa(
+    ground: Ground, max_metric_calls: int, model: ModelConfig, budget: BudgetConfig, guesses: Guesses
+) -> Plan:
+    """The same for ``optimizer=gepa``. Asks nobody."""
+    limits = Limits(model.target.max_tokens, model.optimizer.max_tokens, ground.settings.trajectory_chars)
+    expected = gepa.expected(ground, max_metric_calls, guesses.failure_rate)
+    courses = _Courses(
+        least=await gepa.imagine(ground, case.cheapest(), gepa.fewest(), min),
+        expected=await gepa.imagine(ground, case.usual(guesses, limits), expected, fmean),
+        most=await gepa.imagine(ground, case.dearest(limits), gepa.most(ground, max_metric_calls), max),
+    )
+    better = (
+        f"every minibatch with a failure leads to a new skill, {counts.KEPT:.0%} of which do better on it"
+    )
+    return await _planned(courses, len(expected.steps), better, ground, model, budget, guesses)
+
+
+async def _planned(
+    courses: "_Courses",
+    num_steps: int,
+    candidates: str,
+    ground: Ground,
+    model: ModelConfig,
+    budget: BudgetConfig,
+    guesses: Guesses,
+) -> Plan:
+    limits = Limits(model.target.max_tokens, model.optimizer.max_tokens, ground.settings.trajectory_chars)
+    usual, dearest = case.usual(guesses, limits), case.dearest(limits)
     prices = {Role.target: model.target.price, Role.optimizer: model.optimizer.price}
     return Plan(
-        num_steps=len(ground.batches),
+        num_steps=num_steps,
+        candidates=candidates,
         stages={stage: courses.spending(stage, prices[role]) for stage, role in ROLE_OF.items()},
         seconds=courses.bounds(
             lambda course: guesses.seconds_per_call * sum(leg.waves for leg in course.legs)

@@ -26,6 +26,7 @@ from skillopt_exp.records import (
 from skillopt_exp.stages.aggregate import aggregate
 from skillopt_exp.stages.compact import compact
 from skillopt_exp.stages.looking_back import Hindsight, write_guidance, write_meta_skill
+from skillopt_exp.stages.propose import propose
 from skillopt_exp.stages.rate import rate
 from skillopt_exp.stages.reflect import Brief, Minibatch, reflect
 from skillopt_exp.stages.select import select
@@ -149,6 +150,14 @@ async def reflect_prompt(shown: Shown, settings: Settings) -> Size:
         _skill(shown), _memory(shown), shown.budget, settings.trajectory_chars, _LETTER * shown.advice
     )
     return await _reflected(brief, (), settings)
+
+
+async def propose_prompt(skill_bytes: int, settings: Settings) -> Size:
+    """The prompt that asks for a whole new skill, without trajectories."""
+    chat = MeasuringChat()
+    skill = Skill(body=_LETTER * skill_bytes)
+    await propose(chat, skill, (), trajectory_chars=settings.trajectory_chars, prompts=settings.prompts)
+    return chat.size
 
 
 async def guidance_prompt(shown: Shown, settings: Settings) -> Size:

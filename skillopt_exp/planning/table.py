@@ -13,7 +13,6 @@ from skillopt_exp.llm.base import Stage
 from skillopt_exp.planning import case
 from skillopt_exp.planning.afford import FEW_STEPS, Afforded, Reserve
 from skillopt_exp.planning.case import Guesses
-from skillopt_exp.planning.counts import KEPT
 from skillopt_exp.planning.course import ROLE_OF
 from skillopt_exp.planning.plan import Plan
 from skillopt_exp.planning.spending import Bounds, Spending
@@ -123,14 +122,13 @@ def _duration(seconds: float) -> str:
 
 def _assumptions(plan: Plan, guesses: Guesses) -> Iterator[str]:
     yield (
-        f"Expected: {guesses.failure_rate:.0%} of the attempts fail; every step and epoch makes a new "
-        f"candidate, {KEPT:.0%} of them are kept, and the others seen through half way where the gate "
-        f"ends evaluations early; text takes a token for 4 bytes; replies have "
+        f"Expected: {guesses.failure_rate:.0%} of the attempts fail; {plan.candidates}; text takes a token "
+        "for 4 bytes; replies have "
         f"{guesses.target_reply_tokens:,} tokens (target) and {guesses.optimizer_reply_tokens:,} (optimizer)"
     )
     yield (
-        "At least: the seed skill leaves the gate nothing to accept, and training ends before its first step; "
-        "under gate=accept_all no reply holds an edit"
+        "At least: the seed skill leaves the gate nothing to accept, and training ends before its first "
+        "step; under gate=accept_all no reply holds an edit"
     )
     yield (
         "At most: every reply of the optimizer has to be asked for twice; text takes a token a byte; an edit "

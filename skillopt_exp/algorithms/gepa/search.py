@@ -97,6 +97,12 @@ class Search:
         if child.text == at.parent.text:
             return None
         refusal, child = await self._refusal(at, child)
+        known = self._pool.get(child.digest)
+        if known is not None:
+            # Nothing new would be learned of it, and the pool would hold it twice.
+            verdict = Verdict(Outcome.unchanged, detail="this text was scored before")
+            at.judged = Judged(replace(known, step=self._next_step), (), verdict, at.compaction)
+            return None
         if refusal is not None:
             at.judged = Judged(self._unscored(child), (), refusal, at.compaction)
             return None
@@ -146,8 +152,6 @@ class Search:
             child, at.compaction = await compact(
                 self._trainer.optimizer, child, settings.max_skill_tokens, settings.prompts
             )
-        if child.digest in self._pool:
-            return Verdict(Outcome.unchanged, detail="this text was scored before"), child
         return judge.refusal(child, current), child
 
     def _step(self, at: Iteration, patch: Patch) -> None:

@@ -21,7 +21,7 @@ from skillopt_exp.simulation.optimizer.prompt import (
     parse,
 )
 from skillopt_exp.simulation.optimizer.reflecting import reflect
-from skillopt_exp.simulation.optimizer.rewriting import rewritten, shortened
+from skillopt_exp.simulation.optimizer.rewriting import shortened, written_anew
 
 _FENCED = 0.02
 _TRAILING_COMMA = 0.01
@@ -52,7 +52,7 @@ def _answer(prompt: Prompt, rng: random.Random) -> dict[str, Any]:
                 "edits": [_written(edit, with_support=False) for edit in reflection.edits],
             }
         case ProposePrompt():
-            reflection, text = rewritten(prompt, rng)
+            reflection, text = written_anew(prompt, rng)
             return {
                 "reasoning": reflection.reasoning,
                 "failure_summary": reflection.summary,

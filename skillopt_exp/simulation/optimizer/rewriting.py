@@ -11,7 +11,7 @@ _CHARS_PER_TOKEN = 4
 _RULES_AT_ONCE = 2
 
 
-def rewritten(prompt: ProposePrompt, rng: random.Random) -> tuple[Reflection, str]:
+def written_anew(prompt: ProposePrompt, rng: random.Random) -> tuple[Reflection, str]:
     """What the failed attempts show, and the whole skill with the rules that follow worked in."""
     seen = ReflectPrompt(
         kind="failure",
