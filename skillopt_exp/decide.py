@@ -6,10 +6,11 @@ from pathlib import Path
 
 from skillopt_exp import outlook, prompts, rules
 from skillopt_exp.algorithms import Algorithm, SkillOpt
+from skillopt_exp.algorithms.custom import Custom, load
 from skillopt_exp.algorithms.gepa import Gepa, MinibatchCost, refuse_missing
 from skillopt_exp.config import Config
 from skillopt_exp.config.gate import GateConfig, Screen
-from skillopt_exp.config.optimizer import GepaConfig, NoneConfig, SkillOptConfig
+from skillopt_exp.config.optimizer import CustomConfig, GepaConfig, NoneConfig, SkillOptConfig, WritingConfig
 from skillopt_exp.config.spending import CacheMode
 from skillopt_exp.config.train import GradientConfig, TrainConfig
 from skillopt_exp.epoch import EpochSettings
@@ -55,6 +56,10 @@ def decide(config: Config, sizes: Mapping[Split, int], *, base: Path | None = No
             return _untrained(config, sizes)
         case GepaConfig() as optimizer:
             return _gepa(config, optimizer, sizes, base)
+        case CustomConfig() as optimizer:
+            custom = Custom(load(optimizer.factory), optimizer.options)
+            like = _skillopt(config, _like(optimizer), sizes, base)
+            return replace(like, origins=(), algorithm=custom, steps_per_epoch=None)
         case SkillOptConfig() as optimizer:
             return _skillopt(config, optimizer, sizes, base)
     raise AssertionError(f"no algorithm has the schema {type(config.optimizer).__name__}")
@@ -74,15 +79,12 @@ def _untrained(config: Config, sizes: Mapping[Split, int]) -> Decision:
 def _gepa(config: Config, optimizer: GepaConfig, sizes: Mapping[Split, int], base: Path | None) -> Decision:
     """The same settings as SkillOpt's, as far as both read them, and as many attempts."""
     refuse_missing()
-    like = SkillOptConfig(
-        name="skillopt", max_skill_tokens=optimizer.max_skill_tokens, prompts_dir=optimizer.prompts_dir
-    )
-    skillopt = _skillopt(config, like, sizes, base)
     if config.evaluation.repeats > 1:
         raise UsageError(
             f"evaluation.repeats is {config.evaluation.repeats}, but optimizer=gepa takes one attempt "
             "an item; leave it at 1, or choose optimizer=skillopt"
         )
+    skillopt = _skillopt(config, _like(optimizer), sizes, base)
     equal = expected_attempts(skillopt.settings, num_train=sizes[Split.train], num_val=sizes[Split.val])
     budget = _chosen(optimizer.max_metric_calls, equal)
     cost = MinibatchCost(config.gradient.minibatch_size, sizes[Split.val])
@@ -109,6 +111,13 @@ def _gepa(config: Config, optimizer: GepaConfig, sizes: Mapping[Split, int], bas
         *rules.model_warnings(_names(config)),
     )
     return Decision(replace(skillopt.settings, gate=gate), (origin,), warnings, Gepa(budget), None)
+
+
+def _like(optimizer: WritingConfig) -> SkillOptConfig:
+    """SkillOpt on the same terms, with its own keys as they are by default."""
+    return SkillOptConfig(
+        name="skillopt", max_skill_tokens=optimizer.max_skill_tokens, prompts_dir=optimizer.prompts_dir
+    )
 
 
 def _unread_by_gepa(config: Config, optimizer: GepaConfig) -> tuple[str, ...]:

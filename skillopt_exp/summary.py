@@ -160,7 +160,9 @@ class Tally(Watcher):
             return f"ceiling reached: the baseline solves {baseline:.0%} of val"
         if not self.records:
             return "no step was taken"
-        if not any(record.edits_reflected for record in self.records):
+        if not any(
+            record.edits_reflected or record.outcome is not Outcome.unchanged for record in self.records
+        ):
             return "the optimizer proposed no edits"
         if num_val < rules.FEW_VAL_ITEMS:
             return f"gate too small: val has {num_val} items"

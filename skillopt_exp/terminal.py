@@ -234,7 +234,7 @@ def _planned_steps(opening: Opening) -> tuple[str, str, str]:
     if opening.evaluates_only:
         return "steps", "none", "the seed skill is evaluated only"
     if opening.total_steps is None:
-        return "steps", "open", "as many as the attempts allow"
+        return "steps", "open", "as many as the optimizer takes"
     epochs = "1 epoch" if opening.num_epochs == 1 else f"{opening.num_epochs} epochs"
     return "steps", str(opening.total_steps), f"{epochs} of {opening.steps_per_epoch}"
 

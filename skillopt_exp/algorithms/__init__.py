@@ -5,5 +5,6 @@ that follows from a verdict), so that their steps are kept, shown and resumed as
 """
 
 from skillopt_exp.algorithms.base import Algorithm, Optimizer, SkillOpt
+from skillopt_exp.algorithms.steps import one_proposal
 
-__all__ = ["Algorithm", "Optimizer", "SkillOpt"]
+__all__ = ["Algorithm", "Optimizer", "SkillOpt", "one_proposal"]

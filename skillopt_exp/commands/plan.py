@@ -10,6 +10,7 @@ from skillopt_exp.commands.arguments import Verb, parse, split_own
 from skillopt_exp.commands.composing import compose
 from skillopt_exp.config import Config
 from skillopt_exp.config.key import Affects, key
+from skillopt_exp.config.optimizer import CustomConfig
 from skillopt_exp.config.spending import BudgetConfig
 from skillopt_exp.errors import UsageError
 
@@ -79,6 +80,10 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
     from skillopt_exp.planning.plan import Plan, plan, plan_gepa
     from skillopt_exp.planning.table import print_head, print_plan
 
+    if isinstance(config.optimizer, CustomConfig):
+        raise UsageError(
+            f"what {config.optimizer.factory} will ask is not known before; cap it with budget.calls=..."
+        )
     prepared = experiment.prepare(unpaid(config), base=base)
     allowed = at_once(config.model, config.gradient.analyst_workers)
     guesses = Guesses(
@@ -119,7 +124,7 @@ def _steps(prepared: "Experiment") -> tuple[str, str, str]:
         return "steps", "0", "nothing is trained: optimizer=none"
     an_epoch, num_epochs = prepared.decision.steps_per_epoch, prepared.decision.settings.num_epochs
     if an_epoch is None:
-        return "steps", "open", "as many as the attempts allow"
+        return "steps", "open", "as many as the optimizer takes"
     epochs = "1 epoch" if num_epochs == 1 else f"{num_epochs} epochs"
     return "steps", str(num_epochs * an_epoch), f"{epochs} of {an_epoch}"
 

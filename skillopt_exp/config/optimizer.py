@@ -59,6 +59,19 @@ class GepaConfig(WritingConfig):
 
 
 @dataclass(kw_only=True)
+class CustomConfig(WritingConfig):
+    """An optimizer of the user's own."""
+
+    factory: str = key(
+        affects=Affects.result,
+        help="what makes the optimizer, as package.module:name; called with the trainer and the options",
+    )
+    options: dict[str, Any] = key(
+        factory=dict, affects=Affects.result, help="whatever the factory reads; add one with a plus before it"
+    )
+
+
+@dataclass(kw_only=True)
 class NoneConfig(OptimizerConfig):
     """No training: the seed skill is scored as it is."""
 
@@ -121,5 +134,6 @@ class SkillOptConfig(WritingConfig):
 SCHEMAS: dict[str, Any] = {
     "base_skillopt": SkillOptConfig,
     "base_gepa": GepaConfig,
+    "base_custom": CustomConfig,
     "base_none": NoneConfig,
 }

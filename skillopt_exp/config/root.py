@@ -118,6 +118,9 @@ def no_such_key(name: str, known: Collection[str]) -> UsageError:
             f"{name} is read by {readers} alone, and another {group} is chosen; leave it out, or "
             f"choose {group}={elsewhere[0]}"
         )
+    holder = next((each for each in schema_keys() if name.startswith(f"{each}.")), None)
+    if holder is not None:
+        return UsageError(f"{holder} has no {name.removeprefix(f'{holder}.')!r} yet; add it with +{name}=...")
     return UsageError(f"there is no key {name!r}; {nearest(name, known)}")
 
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, fsum
 
+from skillopt_exp.algorithms.steps import NO_PATCH, one_proposal
 from skillopt_exp.errors import DataError, ProviderError
 from skillopt_exp.loop import MOST_UNREADABLE_STEPS, Trainer
 from skillopt_exp.records import (
     Compaction,
-    EditLimit,
     EditResult,
     Item,
     Judged,
@@ -32,7 +32,6 @@ from skillopt_exp.skill import apply_edits
 from skillopt_exp.stages.compact import compact
 from skillopt_exp.stages.gate import hopeless
 from skillopt_exp.stages.propose import propose
-from skillopt_exp.transitions import advance
 
 
 @dataclass(slots=True)
@@ -133,7 +132,7 @@ class Search:
         """The search is over; what it attempted last without learning anything is a step, too."""
         if self._idle is not None:
             at, self._idle = self._idle, None
-            self._step(at, Patch(()))
+            self._step(at, NO_PATCH)
 
     @property
     def _at_hand(self) -> Iteration:
@@ -157,17 +156,14 @@ class Search:
     def _step(self, at: Iteration, patch: Patch) -> None:
         trainer, number = self._trainer, self._next_step
         judged = self._judged(at)
-        state = advance(self.state, number, judged, (patch,), at.edits, trainer.settings.gate.metric)
-        trace = StepTrace(
+        trace = one_proposal(
+            self.state,
+            judged,
+            trainer.settings.gate.metric,
             epoch=self._epoch,
             rollouts=self._after_idle(at),
-            patches=(patch,),
-            merged=patch,
-            limit=EditLimit(None),
-            selected=patch,
+            patch=patch,
             edits=at.edits,
-            judged=judged,
-            state=replace(state, step_buffer=()),  # proposals are made without a memory of earlier ones
         )
         self.state, self._idle = trace.state, None
         if number <= len(self._recorded):
