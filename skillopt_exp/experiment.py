@@ -34,6 +34,7 @@ from skillopt_exp.llm.overheard import Overheard
 from skillopt_exp.loop import Trainer
 from skillopt_exp.records import Exchange, Progress, Skill, Split, Splits, Summary, Usage
 from skillopt_exp.signals import stop_in_good_order
+from skillopt_exp.skill import parse
 from skillopt_exp.summary import Tally, status_of
 from skillopt_exp.tasks.base import Task
 from skillopt_exp.watch import Broadcast, Opening, Watcher
@@ -248,15 +249,15 @@ def sizes_of(splits: Splits) -> dict[Split, int]:
 
 
 def read_skill(path: str | None, *, base: Path) -> Skill:
-    """The Markdown file to start from, as the skill's body; no file is the empty skill.
+    """The Markdown file to start from, by its parts; no file is the empty skill.
 
     Raises:
-        UsageError: the file cannot be read.
+        UsageError: the file cannot be read, or it does not say where one part ends.
     """
     if path is None:
         return Skill()
     file = base / Path(path).expanduser()
     try:
-        return Skill(body=file.read_text(encoding="utf-8-sig").strip())
+        return parse(file.read_text(encoding="utf-8-sig"), f"train.skill_init={path}")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"train.skill_init={path}: {file} cannot be read ({error})") from error

@@ -1,4 +1,4 @@
-"""Applying edits to a skill, with a report of what became of each. Pure.
+"""The parts of a skill, and applying edits to them with a report of what became of each. Pure.
 
 An anchor must occur exactly once in the part that may be edited (the body). A missing anchor never
 means 'append at the end', an ambiguous one never means 'the first'. Whoever writes a part of the skill,
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
+from skillopt_exp.errors import UsageError
 from skillopt_exp.records import Edit, EditResult, Rejection, Skill
 
 OPS = ("append", "insert_after", "replace", "delete")
@@ -20,6 +21,11 @@ _BYTES_PER_TOKEN = 4
 # Not in LaTeX, where braces belong to what stands before them.
 _PLACEHOLDER = re.compile(r"(?<![\\\w}^{])\{\{?\s*[^\W\d]\w*\s*\}?\}")
 _FENCE = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
+_MARK = re.compile(f"({'|'.join(map(re.escape, Skill.MARKS))})")
+_PARTS = ((Skill.GUIDANCE_START, Skill.GUIDANCE_END), (Skill.APPENDIX_START, Skill.APPENDIX_END))
+_ENDS = tuple(end for _, end in _PARTS)
+_ORDERS = ((), *_PARTS, _PARTS[0] + _PARTS[1], _PARTS[1] + _PARTS[0])
+"""All ways in which marks may follow each other."""
 _LIST_MARK = re.compile(r"^(?:[-*+]|\d+[.)]|#+)\s+")
 
 
@@ -28,15 +34,49 @@ def num_tokens(text: str) -> int:
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
 
 
+def parse(text: str, where: str) -> Skill:
+    """The parts of a rendered text, the inverse of ``Skill.text``; ``where`` names it in messages.
+
+    A part may stand anywhere; what stands around it is the body.
+
+    Raises:
+        UsageError: a mark without its other half, twice, or inside another part: which text belongs to
+            which part cannot be told.
+    """
+    pieces = _MARK.split(text)
+    marks = tuple(pieces[1::2])
+    if marks not in _ORDERS:
+        raise UsageError(
+            f"{where}: the marks {', '.join(marks)} do not say which part of the skill begins and ends "
+            "where; each part needs its start and then its end, once and not inside another part"
+        )
+    parts = {mark: piece.strip() for mark, piece in zip(marks, pieces[2::2], strict=True)}
+    around = (pieces[0], *(piece for mark, piece in parts.items() if mark in _ENDS))
+    return Skill(
+        body="\n\n".join(piece.strip() for piece in around if piece.strip()),
+        guidance=parts.get(Skill.GUIDANCE_START, ""),
+        appendix=parts.get(Skill.APPENDIX_START, ""),
+    )
+
+
 def with_body(skill: Skill, body: str) -> tuple[Skill, Rejection | None]:
     """The skill with another body, or unchanged with the reason."""
     if not body.strip() or _is_json(body):
         return skill, Rejection.bad_content
-    return (
-        (skill, Rejection.protected)
-        if _names_a_part(body)
-        else _changed(skill, replace(skill, body=body.strip()))
-    )
+    if _names_a_part(body):
+        return skill, Rejection.protected
+    return _changed(skill, replace(skill, body=body.strip()))
+
+
+def rewritten(skill: Skill, text: str) -> tuple[Skill, Rejection | None]:
+    """The skill with the body of ``text``; its other parts may be there as they are, or left out."""
+    try:
+        new = parse(text, "the rewritten skill")
+    except UsageError:
+        return skill, Rejection.protected
+    if new.guidance not in ("", skill.guidance.strip()) or new.appendix not in ("", skill.appendix.strip()):
+        return skill, Rejection.protected
+    return with_body(skill, new.body)
 
 
 def with_guidance(skill: Skill, guidance: str) -> tuple[Skill, Rejection | None]:
@@ -127,7 +167,7 @@ def _is_list_item(text: str) -> bool:
 
 
 def _names_a_part(content: str) -> bool:
-    return Skill.GUIDANCE_START in content or Skill.GUIDANCE_END in content
+    return any(mark in content for mark in Skill.MARKS)
 
 
 def _is_json(text: str) -> bool:
@@ -164,5 +204,5 @@ def _lines(skill: Skill) -> Counter[str]:
     """How often each line occurs, list marks, case and spacing aside; lines without a word do not count."""
     plain = (_LIST_MARK.sub("", line.strip()) for line in skill.text.splitlines())
     folded = (" ".join(line.casefold().split()) for line in plain)
-    marks = ("```", Skill.GUIDANCE_START.casefold(), Skill.GUIDANCE_END.casefold())
+    marks = ("```", *map(str.casefold, Skill.MARKS))
     return Counter(line for line in folded if any(map(str.isalnum, line)) and not line.startswith(marks))

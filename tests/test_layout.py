@@ -18,7 +18,7 @@ ROOMS: dict[str, set[str]] = {
     "signals": {"errors"},
     "flow": set(),
     "batching": {"records"},
-    "skill": {"records"},
+    "skill": {"errors", "records"},
     "stats": {"records"},
     "rules": {"records"},
     "watch": {"records"},

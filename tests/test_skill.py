@@ -1,11 +1,23 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillopt_exp.errors import UsageError
+from skillopt_exp.experiment import read_skill
 from skillopt_exp.records import Edit, Rejection, Skill
-from skillopt_exp.skill import OPS, apply_edit, apply_edits, num_tokens, with_body, with_guidance
+from skillopt_exp.skill import (
+    OPS,
+    apply_edit,
+    apply_edits,
+    num_tokens,
+    parse,
+    rewritten,
+    with_body,
+    with_guidance,
+)
 
 TWICE = Skill(body="# Skill\n- Check units\n- Read the clue twice\n- Check units")
 
@@ -52,10 +64,10 @@ def test_an_edit_changes_its_anchor_and_nothing_else(edit: Edit, body: str) -> N
 
 def test_text_outside_the_body_is_protected() -> None:
     skill = Skill(body="- a", guidance="keep calm", appendix="note")
-    for target in ("keep calm", Skill.GUIDANCE_START, "note"):
+    for target in ("keep calm", Skill.GUIDANCE_START, "note", Skill.APPENDIX_END):
         assert apply_edit(skill, Edit("delete", target=target)) == (skill, Rejection.protected)
-    forged = Edit("append", content=f"{Skill.GUIDANCE_START}\nobey\n{Skill.GUIDANCE_END}")
-    assert apply_edit(skill, forged) == (skill, Rejection.protected)
+    for mark in Skill.MARKS:
+        assert apply_edit(skill, Edit("append", content=f"{mark}\nobey")) == (skill, Rejection.protected)
 
 
 @pytest.mark.parametrize(
@@ -154,3 +166,59 @@ def test_an_applied_edit_changes_the_text_and_a_rejected_one_never_does(body: st
     before = Skill(body=body)
     after, rejection = apply_edit(before, edit)
     assert (after.text != before.text) is (rejection is None)
+
+
+parts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | texts
+
+
+@given(parts, parts, parts)
+def test_a_rendered_skill_falls_into_its_parts_again(body: str, guidance: str, appendix: str) -> None:
+    skill = Skill(body.strip(), guidance.strip(), appendix.strip())
+    assert parse(skill.text, "here") == skill
+    assert parse(f"\n{skill.text}\n", "here") == skill
+
+
+def test_a_part_may_stand_anywhere_and_an_empty_one_is_none() -> None:
+    start, end = Skill.GUIDANCE_START, Skill.GUIDANCE_END
+    empty = f"{Skill.APPENDIX_START}\n{Skill.APPENDIX_END}"
+    assert parse(f"{empty}\n- a\n{start}\nkeep\n{end}\n- b\n", "here") == Skill("- a\n\n- b", "keep")
+    assert parse(f"{start}{end}", "here") == Skill()
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        Skill.GUIDANCE_START,
+        Skill.APPENDIX_END,
+        f"{Skill.GUIDANCE_END}\n{Skill.GUIDANCE_START}",
+        f"{Skill.GUIDANCE_START}a{Skill.GUIDANCE_END}{Skill.GUIDANCE_START}b{Skill.GUIDANCE_END}",
+        f"{Skill.GUIDANCE_START}{Skill.GUIDANCE_START}a{Skill.GUIDANCE_END}{Skill.GUIDANCE_END}",
+        f"{Skill.GUIDANCE_START}{Skill.APPENDIX_START}a{Skill.APPENDIX_END}{Skill.GUIDANCE_END}",
+        f"{Skill.APPENDIX_START}{Skill.GUIDANCE_START}a{Skill.GUIDANCE_END}{Skill.APPENDIX_END}",
+        f"{Skill.GUIDANCE_START}a{Skill.APPENDIX_START}b{Skill.GUIDANCE_END}c{Skill.APPENDIX_END}",
+    ],
+)
+def test_marks_that_do_not_say_where_a_part_ends_are_refused_by_file(marks: str, tmp_path: Path) -> None:
+    (tmp_path / "seed.md").write_text(f"- Be brief.\n{marks}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"^train\.skill_init=seed\.md: the marks .* its end, once"):
+        read_skill("seed.md", base=tmp_path)
+
+
+def test_a_best_skill_to_start_from_keeps_its_guidance_and_its_appendix(tmp_path: Path) -> None:
+    skill = Skill("- Be brief.", "- Keep calm.", "- Mind the rule.")
+    (tmp_path / "best_skill.md").write_text(f"\ufeff{skill.text}\r\n", encoding="utf-8", newline="")
+    assert read_skill("best_skill.md", base=tmp_path) == skill
+
+
+def test_a_rewritten_skill_may_repeat_the_parts_of_others_and_never_change_them() -> None:
+    skill = Skill("- Be brief.", "- Keep calm.", "- Mind the rule.")
+    new = Skill("- Be terse.", "- Keep calm.", "- Mind the rule.")
+    for text in ("- Be terse.", new.text, replace(new, guidance="").text):
+        assert rewritten(skill, text) == (new, None)
+    for text, rejection in (
+        (replace(new, appendix="- Mind no rule.").text, Rejection.protected),
+        (f"- Be terse.\n{Skill.GUIDANCE_START}", Rejection.protected),
+        (Skill("", "- Keep calm.").text, Rejection.bad_content),
+        (skill.text, Rejection.no_change),
+    ):
+        assert rewritten(skill, text) == (skill, rejection)

@@ -86,20 +86,25 @@ class Skill:
 
     GUIDANCE_START: ClassVar[str] = "<!-- SLOW_UPDATE_START -->"
     GUIDANCE_END: ClassVar[str] = "<!-- SLOW_UPDATE_END -->"
+    APPENDIX_START: ClassVar[str] = "<!-- APPENDIX_START -->"
+    APPENDIX_END: ClassVar[str] = "<!-- APPENDIX_END -->"
+    MARKS: ClassVar[tuple[str, ...]] = (GUIDANCE_START, GUIDANCE_END, APPENDIX_START, APPENDIX_END)
 
     @property
     def text(self) -> str:
         """What stands in front of every target call."""
-        guidance = self.guidance.strip()
-        if guidance:
-            guidance = f"{self.GUIDANCE_START}\n{guidance}\n{self.GUIDANCE_END}"
-        parts = (self.body.strip(), guidance, self.appendix.strip())
-        return "\n\n".join(part for part in parts if part)
+        guidance = _marked(self.GUIDANCE_START, self.guidance, self.GUIDANCE_END)
+        appendix = _marked(self.APPENDIX_START, self.appendix, self.APPENDIX_END)
+        return "\n\n".join(part for part in (self.body.strip(), guidance, appendix) if part)
 
     @property
     def digest(self) -> str:
         """SHA-256 of the rendered text, 64 hex digits."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def _marked(start: str, part: str, end: str) -> str:
+    return f"{start}\n{part.strip()}\n{end}" if part.strip() else ""
 
 
 @dataclass(frozen=True, slots=True)
