@@ -32,7 +32,7 @@ from skillopt_exp.llm.endpoint import locate
 from skillopt_exp.llm.ledger import Ledger
 from skillopt_exp.llm.overheard import Overheard
 from skillopt_exp.loop import Trainer
-from skillopt_exp.records import Exchange, Progress, Skill, Split, Splits, Summary, Usage
+from skillopt_exp.records import Exchange, Progress, Role, Skill, Split, Splits, Summary, Usage
 from skillopt_exp.signals import stop_in_good_order
 from skillopt_exp.skill import parse
 from skillopt_exp.summary import Tally, status_of
@@ -172,7 +172,7 @@ async def _run(
 ) -> Summary:
     transport = simulation.transport(experiment.loaded.knowledge) if experiment.simulated else None
     analysts = asyncio.Semaphore(experiment.config.gradient.analyst_workers)
-    caps = dict.fromkeys((Stage.reflect, Stage.aggregate, Stage.select), analysts)
+    caps = {stage: analysts for stage in Stage if stage.role is Role.optimizer}
     tally = Tally(opening, experiment.decision.settings.seed)
     watcher: Watcher = Broadcast([tally])
     usage: Callable[[], dict[str, Usage]] = dict

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from skillopt_exp.records import Message
+from skillopt_exp.records import Message, Role
 
 
 class Stage(StrEnum):
@@ -17,6 +17,18 @@ class Stage(StrEnum):
     reflect = "reflect"
     aggregate = "aggregate"
     select = "select"
+    rewrite = "rewrite"
+    compact = "compact"
+    slow_update = "slow_update"
+    meta_skill = "meta_skill"
+
+    @property
+    def role(self) -> Role:
+        """Whose call it is."""
+        return Role.target if self in _OF_THE_TARGET else Role.optimizer
+
+
+_OF_THE_TARGET = (Stage.rollout, Stage.screen, Stage.selection, Stage.test)
 
 
 class Chat(Protocol):

@@ -6,7 +6,7 @@ A question is one prompt. How often it has to be sent until its reply can be use
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from skillopt_exp.epoch import EpochSettings
@@ -79,11 +79,17 @@ class StepCounts:
 
 @dataclass(frozen=True, slots=True)
 class EndCounts:
-    """Of the end of an epoch: how often its sample is attempted, questions, candidates to be scored."""
+    """Of the end of an epoch: how often its sample is attempted, questions for guidance and for advice,
+    candidates to be scored."""
 
     attempts: float
-    questions: float
+    slow_updates: float
+    meta_skills: float
     candidates: float
+
+    @property
+    def questions(self) -> float:
+        return self.slow_updates + self.meta_skills
 
 
 def merges(num_patches: int, group_size: int) -> tuple[int, ...]:
@@ -234,19 +240,16 @@ def _totals(size: int, settings: Settings) -> list[int]:
     return [cut(size, failures, settings).total for failures in range(size + 1)]
 
 
-def end_questions(settings: EpochSettings, *, last: bool) -> int:
-    """What the end of an epoch asks of the optimizer: guidance, and advice that the last one needs not."""
-    return int(settings.slow_update) + int(settings.meta_skill and not last)
+def end_most(settings: EpochSettings, *, last: bool) -> EndCounts:
+    """Two skills are compared, and the guidance is new; this is expected, too. The last end of a run needs
+    no advice."""
+    slow, meta = int(settings.slow_update), int(settings.meta_skill and not last)
+    return EndCounts(2 * int(slow + meta > 0), slow, meta, slow)
 
 
 def end_fewest(settings: EpochSettings, *, last: bool) -> EndCounts:
     """The skill is what it was an epoch ago, or no pair of attempts is of the wanted kind."""
-    questions = end_questions(settings, last=last)
-    certain = settings.pair_policy is PairPolicy.mixed
-    return EndCounts(attempts=int(questions > 0), questions=questions if certain else 0, candidates=0)
-
-
-def end_most(settings: EpochSettings, *, last: bool) -> EndCounts:
-    """Two skills are compared, and the guidance is new; this is expected, too."""
-    questions = end_questions(settings, last=last)
-    return EndCounts(2 * int(questions > 0), questions, int(settings.slow_update))
+    most = end_most(settings, last=last)
+    if settings.pair_policy is PairPolicy.mixed:
+        return replace(most, attempts=int(most.attempts > 0), candidates=0)
+    return EndCounts(int(most.attempts > 0), 0, 0, 0)

@@ -1,6 +1,6 @@
 """A run imagined under one set of assumptions, leg by leg: the baseline, each step, the test."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from math import ceil
@@ -8,6 +8,7 @@ from operator import add
 
 from skillopt_exp.batching import Batch
 from skillopt_exp.llm.base import Stage
+from skillopt_exp.loop import Settings
 from skillopt_exp.planning.case import Case
 from skillopt_exp.planning.counts import EndCounts, Sizes, StepCounts
 from skillopt_exp.planning.ground import Ground
@@ -24,22 +25,14 @@ from skillopt_exp.planning.prompts import (
     reflect_prompt,
 )
 from skillopt_exp.planning.spending import Amount, plus
-from skillopt_exp.records import Item, RateControl, Role
+from skillopt_exp.records import Item, RateControl
 
-ROLE_OF = {
-    Stage.rollout: Role.target,
-    Stage.screen: Role.target,
-    Stage.selection: Role.target,
-    Stage.test: Role.target,
-    Stage.reflect: Role.optimizer,
-    Stage.aggregate: Role.optimizer,
-    Stage.select: Role.optimizer,
-}
+ROLE_OF = {stage: stage.role for stage in Stage}
 
 CORRECTION = Size(bytes=300, messages=2)
 """The reply that could not be read (its text is counted apart) and the request to answer again."""
 
-NO_END = EndCounts(0, 0, 0)
+NO_END = EndCounts(0, 0, 0, 0)
 """Of the first epoch, which has nothing to look back on."""
 
 BETWEEN_EDITS = 2
@@ -151,8 +144,9 @@ class _Walk:
             Stage.rollout: rollout,
             Stage.screen: screen,
             Stage.reflect: self._asked(counts.reflect, await self._reflect(counts, shown)),
-            Stage.aggregate: self._asked(counts.aggregate, await self._merges(counts, shown)) + shortened,
+            Stage.aggregate: self._asked(counts.aggregate, await self._merges(counts, shown)),
             Stage.select: self._asked(counts.select, await self._choices(counts, shown)),
+            Stage.compact: shortened,
             Stage.selection: selection,
         }
         self._grow(growth)
@@ -165,18 +159,20 @@ class _Walk:
     async def end(self, epoch: int, counts: EndCounts) -> Leg:
         """The end of the epoch, after which its steps are forgotten and its guidance is in the skill."""
         ground, case = self._ground, self._case
-        shown, items = self._shown_at_end(), ground.looked_back(epoch)
-        self._earlier_in_epoch = 0
+        items = ground.looked_back(epoch)
         if not counts.attempts:
+            self._earlier_in_epoch = 0
             return Leg({}, 0)
         guided = self.skill_bytes + case.written_bytes
         shortened = await self._shortened(counts.candidates, guided)
         amounts = {
             Stage.rollout: self.scored(counts.attempts, items, self.skill_bytes),
-            Stage.reflect: self._asked(counts.questions, await self._looking_back(counts, shown, items)),
-            Stage.aggregate: shortened,
+            Stage.slow_update: await self._looking_back(counts.slow_updates, guidance_prompt, items),
+            Stage.meta_skill: await self._looking_back(counts.meta_skills, meta_skill_prompt, items),
+            Stage.compact: shortened,
             Stage.selection: self.scored(counts.candidates * self._asked_of_val, ground.splits.val, guided),
         }
+        self._earlier_in_epoch = 0
         self._guidance_bytes = case.written_bytes if counts.candidates else 0
         self._advice_bytes = case.written_bytes if self._settings.epoch_end.meta_skill else 0
         waves = sum(
@@ -270,14 +266,17 @@ class _Walk:
         sizes = [await rank_prompt(shown, self._settings), await rate_prompt(shown, self._settings)]
         return max(sizes, key=lambda size: size.bytes).times(counts.select)
 
-    async def _looking_back(self, counts: EndCounts, shown: Shown, items: tuple[Item, ...]) -> Size:
-        if not counts.questions:
-            return Size()
-        sizes = [await ask(shown, self._settings) for ask in (guidance_prompt, meta_skill_prompt)]
+    async def _looking_back(
+        self,
+        num_questions: float,
+        prompt: Callable[[Shown, Settings], Awaitable[Size]],
+        items: tuple[Item, ...],
+    ) -> Amount:
+        if not num_questions:
+            return Amount()
         compared = (await pairs(items, self._settings)).longer(2 * len(items) * self._case.shown_bytes)
-        # With one question alone it is not looked up which: the longer one stands for both.
-        longest = max(sizes, key=lambda size: size.bytes)
-        return (longest + compared).times(counts.questions)
+        whole = await prompt(self._shown_at_end(), self._settings) + compared
+        return self._asked(num_questions, whole.times(num_questions))
 
 
 def attempted(case: Case, calls: float, prompts: Size) -> Amount:

@@ -140,7 +140,7 @@ def _leg(ground: Ground, case: Case, counts: Counts, unit: _Unit) -> Leg:
         Stage.rollout: attempted(case, attempts, unit.attempt.times(attempts)),
         Stage.selection: attempted(case, counts.scored * num_val, unit.val.times(counts.scored)),
         Stage.reflect: asked(case, counts.proposals, unit.proposal.times(counts.proposals)),
-        Stage.aggregate: sent_back,
+        Stage.compact: sent_back,
     }
     waves = counts.minibatches * ceil(size / at_once) + counts.scored * ceil(num_val / at_once)
     return Leg(amounts, waves + case.asks * (counts.proposals + counts.sent_back))

@@ -15,7 +15,7 @@ from skillopt_exp.planning.case import Case, Guesses, Limits
 from skillopt_exp.planning.course import ROLE_OF, Count, Course, imagine
 from skillopt_exp.planning.ground import Ground
 from skillopt_exp.planning.prompts import Shown, reflect_prompt
-from skillopt_exp.planning.spending import Bounds, Spending
+from skillopt_exp.planning.spending import Amount, Bounds, Spending
 from skillopt_exp.records import Role
 
 REPEATS = {Role.target: 1, Role.optimizer: 2}
@@ -141,11 +141,15 @@ class _Courses:
         return Bounds(measure(self.least), measure(self.expected), measure(self.most))
 
     def spending(self, stage: Stage, price: PriceConfig) -> Spending:
+        # What may be asked at an unknown price is unknown, however likely it is that it will not be.
+        unpriced = self.most.of(stage).calls > 0 and money.ordinary(Amount(1, 1, 1), price) is None
         return Spending(
             calls=self.bounds(lambda course: course.of(stage).calls),
             input_tokens=self.bounds(lambda course: course.of(stage).input_tokens),
             output_tokens=self.bounds(lambda course: course.of(stage).output_tokens),
-            cost_usd=Bounds(
+            cost_usd=Bounds(None, None, None)
+            if unpriced
+            else Bounds(
                 money.lowest(self.least.of(stage), price),
                 money.ordinary(self.expected.of(stage), price),
                 money.highest(self.most.of(stage), price),

@@ -19,14 +19,19 @@ from skillopt_exp.planning.spending import Bounds, Spending
 from skillopt_exp.records import Role
 
 _PURPOSE = {
-    Stage.rollout: "rollout    attempts at train items",
-    Stage.screen: "screen     candidates tried on train",
-    Stage.selection: "selection  skills scored on val",
-    Stage.test: "test       skills scored at the end",
-    Stage.reflect: "reflect    attempts read for edits",
-    Stage.aggregate: "aggregate  edits merged, skills cut",
-    Stage.select: "select     edits counted, ranked",
+    Stage.rollout: "attempts at train items",
+    Stage.screen: "candidates tried on train",
+    Stage.selection: "skills scored on val",
+    Stage.test: "skills scored at the end",
+    Stage.reflect: "attempts read for edits",
+    Stage.aggregate: "edits merged",
+    Stage.select: "edits counted, ranked",
+    Stage.rewrite: "skills written anew",
+    Stage.compact: "texts cut",
+    Stage.slow_update: "guidance written",
+    Stage.meta_skill: "advice written",
 }
+_NAMES = max(map(len, Stage))
 
 _UNKNOWN, _NO_LIMIT = "unknown", "no limit"
 
@@ -75,8 +80,8 @@ def _table(plan: Plan, endpoints: Mapping[Role, EndpointConfig]) -> Table:
         for role in Role:
             table.add_row(f"  {role}")
             for stage, spending in plan.stages.items():
-                if ROLE_OF[stage] is role:
-                    table.add_row(f"    {_PURPOSE[stage]}", *shown(measure(spending)))
+                if ROLE_OF[stage] is role and spending.calls.most:
+                    table.add_row(f"    {stage:<{_NAMES}}  {_PURPOSE[stage]}", *shown(measure(spending)))
         table.add_section()
     table.add_row(Text("time", "bold"), *(Text(cell, "bold") for cell in _times(plan.seconds)))
     return table

@@ -84,16 +84,6 @@ BUILT_IN = Prompts(_sources(Path(__file__).parent))
 """The templates that come with the package."""
 
 
-def digest() -> str:
-    """That of the built-in templates."""
-    return BUILT_IN.digest
-
-
-def render(name: str, **variables: Any) -> str:
-    """The built-in prompt ``name`` with its variables filled in."""
-    return BUILT_IN.render(name, **variables)
-
-
 def load(folder: Path | None) -> Prompts:
     """The built-in templates, each replaced by the file of its name in ``folder`` where there is one.
 

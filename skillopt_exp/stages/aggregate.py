@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.prompts import BUILT_IN, Prompts
+from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import Patch, Skill, Source
 from skillopt_exp.stages.replies import ask_json, edit_fields, read_patch
 
 
 async def aggregate(
-    optimizer: Chat, skill: Skill, source: Source, patches: Sequence[Patch], prompts: Prompts = BUILT_IN
+    optimizer: Chat, skill: Skill, source: Source, patches: Sequence[Patch], prompts: Prompts
 ) -> Patch:
     """One patch of one merge group. A group in which at most one patch has edits needs no call.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.prompts import BUILT_IN, Prompts
+from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import Advice, Change, Pair, PairPolicy, Remembered, Skill
 from skillopt_exp.stages.reflect import excerpt, remembered, trajectory
 from skillopt_exp.stages.replies import WrittenReply, ask_json, read_guidance, read_meta_skill
@@ -36,7 +36,7 @@ def chosen(pairs: Sequence[Pair], policy: PairPolicy) -> tuple[Pair, ...]:
     return tuple(pair for change in shown for pair in pairs if pair.change is change)
 
 
-async def write_guidance(optimizer: Chat, hindsight: Hindsight, prompts: Prompts = BUILT_IN) -> Advice:
+async def write_guidance(optimizer: Chat, hindsight: Hindsight, prompts: Prompts) -> Advice:
     """The new guidance part. A reply that cannot be read is an empty advice, which changes nothing."""
     prompt = prompts.render(
         "slow_update",
@@ -44,10 +44,10 @@ async def write_guidance(optimizer: Chat, hindsight: Hindsight, prompts: Prompts
         guidance=hindsight.skill.guidance,
         pairs=_shown(hindsight),
     )
-    return await _advice(optimizer, prompt, read_guidance)
+    return await _advice(optimizer, prompt, Stage.slow_update, read_guidance)
 
 
-async def write_meta_skill(optimizer: Chat, hindsight: Hindsight, prompts: Prompts = BUILT_IN) -> Advice:
+async def write_meta_skill(optimizer: Chat, hindsight: Hindsight, prompts: Prompts) -> Advice:
     """Advice to the optimizer for the next epoch. A reply that cannot be read is an empty advice."""
     prompt = prompts.render(
         "meta_skill",
@@ -56,11 +56,11 @@ async def write_meta_skill(optimizer: Chat, hindsight: Hindsight, prompts: Promp
         memory=[remembered(step) for step in hindsight.memory],
         pairs=_shown(hindsight),
     )
-    return await _advice(optimizer, prompt, read_meta_skill)
+    return await _advice(optimizer, prompt, Stage.meta_skill, read_meta_skill)
 
 
-async def _advice(optimizer: Chat, prompt: str, read: Callable[[Any], WrittenReply]) -> Advice:
-    answer = await ask_json(optimizer, prompt, stage=Stage.reflect, read=read)
+async def _advice(optimizer: Chat, prompt: str, stage: Stage, read: Callable[[Any], WrittenReply]) -> Advice:
+    answer = await ask_json(optimizer, prompt, stage=stage, read=read)
     if answer.value is None:
         return Advice(replies=(answer.path,), dropped=(answer.problem,))
     return Advice(answer.value.text, answer.value.reasoning, replies=(answer.path,))

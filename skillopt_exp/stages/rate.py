@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.prompts import BUILT_IN, Prompts
+from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import EditLimit, Patch, RateControl, Skill
 from skillopt_exp.stages.replies import ask_json, edit_fields, read_rate
 
@@ -15,7 +15,7 @@ async def limited(
     *,
     control: RateControl,
     scheduled: int,
-    prompts: Prompts = BUILT_IN,
+    prompts: Prompts,
 ) -> tuple[EditLimit, Patch]:
     """The edits that the step may apply, and the pool with the reply counted where one was needed."""
     match control:
@@ -28,7 +28,7 @@ async def limited(
 
 
 async def rate(
-    optimizer: Chat, skill: Skill, pool: Patch, *, scheduled: int, prompts: Prompts = BUILT_IN
+    optimizer: Chat, skill: Skill, pool: Patch, *, scheduled: int, prompts: Prompts
 ) -> tuple[EditLimit, Patch]:
     """The limit for ``pool``, from 0 to all of its edits, and the pool with the reply counted.
 

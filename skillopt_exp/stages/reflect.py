@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.prompts import BUILT_IN, Prompts
+from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import Patch, Remembered, Rollout, Skill, Source
 from skillopt_exp.stages.replies import ask_json, edit_fields, read_patch
 
@@ -47,7 +47,7 @@ def minibatches(rollouts: Sequence[Rollout], *, size: int, failure_only: bool) -
     )
 
 
-async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch, prompts: Prompts = BUILT_IN) -> Patch:
+async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch, prompts: Prompts) -> Patch:
     """At most the brief's ``edit_budget`` edits. A reply that cannot be read is a patch without edits."""
     prompt = prompts.render(
         "reflect",

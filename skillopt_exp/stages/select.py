@@ -3,14 +3,12 @@
 from dataclasses import replace
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.prompts import BUILT_IN, Prompts
+from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import Patch, Skill
 from skillopt_exp.stages.replies import ask_json, edit_fields, read_indices
 
 
-async def select(
-    optimizer: Chat, skill: Skill, pool: Patch, budget: int | None, prompts: Prompts = BUILT_IN
-) -> Patch:
+async def select(optimizer: Chat, skill: Skill, pool: Patch, budget: int | None, prompts: Prompts) -> Patch:
     """The pool with at most ``budget`` edits (None: all). No call where all of them fit, or none may stay.
 
     A ranking that cannot be read, or names no edit of the pool, leaves the pool's own order.

@@ -11,7 +11,7 @@ import pytest
 from simulation.simulated_items import quiz_items
 
 import skillopt_exp.simulation.optimizer as optimizer_room
-from skillopt_exp.prompts import render
+from skillopt_exp.prompts import BUILT_IN
 from skillopt_exp.records import Item
 from skillopt_exp.simulation import OPTIMIZER, simulation
 from skillopt_exp.simulation.optimizer import Optimizer
@@ -21,6 +21,7 @@ from skillopt_exp.simulation.optimizer.prompt import Attempt
 from skillopt_exp.simulation.target import Habit, cured, encouraged
 from skillopt_exp.simulation.target.spoiling import applicable, spoil
 
+render = BUILT_IN.render
 OPTIONS = "Which of these is it?\nOptions:\n(A) the first book\n(B) the second book\n(C) the third book"
 SAME_THING = {
     Habit.wordy: Flaw.too_many_words,
