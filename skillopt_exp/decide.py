@@ -183,7 +183,8 @@ def _skillopt(
         failure_only=config.gradient.failure_only,
         trajectory_chars=config.gradient.trajectory_chars,
         accumulation=config.train.accumulation,
-        rate_control=optimizer.lr_control_mode,
+        rate_control=optimizer.rate_control,
+        update_mode=optimizer.skill_update_mode,
         epoch_end=EpochSettings(
             slow_update=optimizer.use_slow_update,
             meta_skill=optimizer.use_meta_skill,
@@ -209,12 +210,14 @@ def _skillopt(
             optimizer.learning_rate,
             derived.learning_rate,
             derived.learning_rate_reason,
+            optimizer.rate_unused,
         ),
         _origin(
             "optimizer.min_learning_rate",
             optimizer.min_learning_rate,
             default_min,
             "min(2, learning_rate)",
+            optimizer.rate_unused,
         ),
     )
     warnings = (
@@ -251,7 +254,11 @@ def _chosen(given: int | None, derived: int) -> int:
     return derived if given is None else given
 
 
-def _origin(key: str, given: int | None, derived: int, reason: str, *, says: str = "the rule says") -> Origin:
+def _origin(
+    key: str, given: int | None, derived: int, reason: str, unused: str = "", *, says: str = "the rule says"
+) -> Origin:
+    if unused:
+        return Origin(key, str(_chosen(given, derived)), f"not used: {unused}")
     if given is None:
         return Origin(key, str(derived), f"from {reason}")
     return Origin(key, str(given), f"yours; {says} {derived}")

@@ -26,6 +26,7 @@ from skillopt_exp.records import (
 )
 from skillopt_exp.skill import with_guidance
 from skillopt_exp.stages.looking_back import Hindsight, chosen, write_guidance, write_meta_skill
+from skillopt_exp.stages.modes import Mode
 
 Attempt = Callable[[Skill, Sequence[Item]], Coroutine[Any, Any, tuple[Rollout, ...]]]
 """One attempt at every item under a skill, in order."""
@@ -56,6 +57,7 @@ class EpochEnd:
 
     optimizer: Chat
     prompts: Prompts
+    mode: Mode
     settings: EpochSettings
     trajectory_chars: int
     attempt: Attempt
@@ -74,7 +76,7 @@ class EpochEnd:
         if not shown:
             return EpochTrace(pairs, shown)
         hindsight = Hindsight(
-            state.current.skill, state.step_buffer, state.meta_skill, shown, self.trajectory_chars
+            self.mode, state.current.skill, state.step_buffer, state.meta_skill, shown, self.trajectory_chars
         )
         slow, meta = await both(
             self.written(write_guidance, hindsight, self.settings.slow_update),

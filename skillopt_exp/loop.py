@@ -32,16 +32,18 @@ from skillopt_exp.records import (
     StepTrace,
     StopReason,
     TrainState,
+    UpdateMode,
 )
 from skillopt_exp.schedule import Scheduler, edit_budget
 from skillopt_exp.scoring import ALL_AT_ONCE, Scorer, Scoring
-from skillopt_exp.skill import apply_edits
 from skillopt_exp.stages.aggregate import aggregate
 from skillopt_exp.stages.gate import GateSettings, hopeless
+from skillopt_exp.stages.modes import MODES, Mode
 from skillopt_exp.stages.rate import limited
 from skillopt_exp.stages.reflect import Brief, minibatches, reflect
 from skillopt_exp.stages.rollout import rollout
 from skillopt_exp.stages.select import select
+from skillopt_exp.stages.update import update
 from skillopt_exp.tasks.base import Task
 from skillopt_exp.transitions import advance, after_epoch, waved_through
 from skillopt_exp.watch import Watcher
@@ -72,6 +74,12 @@ class Settings:
     patience: int | None = None
     max_skill_tokens: int | None = None
     prompts: Prompts = BUILT_IN
+    update_mode: UpdateMode = UpdateMode.patch
+
+    @property
+    def mode(self) -> Mode:
+        """What the update mode comes to, stage by stage."""
+        return MODES[self.update_mode]
 
 
 @dataclass(frozen=True)
@@ -155,6 +163,7 @@ class Trainer:
     async def step(self, state: TrainState, batch: Batch) -> StepTrace:
         """One step: the six stages, and the state that follows from them."""
         settings, skill, metric = self.settings, state.current.skill, self.settings.gate.metric
+        mode, prompts = settings.mode, settings.prompts
 
         rollouts, patches = await self.explore(state, batch)
         merged = await self.aggregate(skill, patches)
@@ -164,12 +173,13 @@ class Trainer:
             merged,
             control=settings.rate_control,
             scheduled=self.budget(batch.step),
-            prompts=settings.prompts,
+            mode=mode,
+            prompts=prompts,
         )
-        selected = await select(self.optimizer, skill, pool, limit.edits, settings.prompts)
-        edited, edits = apply_edits(skill, selected.edits)
-        judged = await self.judge(edited, state.current, step=batch.step, batch=rollouts)
-        state = advance(state, batch.step, judged, patches, edits, metric)
+        selected = await select(self.optimizer, skill, pool, limit.edits, mode=mode, prompts=prompts)
+        updated = await update(self.optimizer, skill, selected, mode=mode, prompts=prompts)
+        judged = await self.judge(updated.skill, state.current, step=batch.step, batch=rollouts)
+        state = advance(state, batch.step, judged, patches, updated.edits, metric)
 
         epoch_end = None
         if batch.last_of_epoch:
@@ -181,8 +191,8 @@ class Trainer:
             patches=patches,
             merged=merged,
             limit=limit,
-            selected=selected,
-            edits=edits,
+            selected=updated.selected,
+            edits=updated.edits,
             judged=judged,
             state=state,
             epoch_end=epoch_end,
@@ -210,6 +220,7 @@ class Trainer:
         """One patch a minibatch: those of failures, then those of successes."""
         settings = self.settings
         brief = Brief(
+            mode=settings.mode,
             skill=state.current.skill,
             memory=state.step_buffer,
             edit_budget=budget if settings.rate_control is RateControl.fixed else None,
@@ -223,12 +234,15 @@ class Trainer:
 
     async def aggregate(self, skill: Skill, patches: Sequence[Patch]) -> Patch:
         """All patches as one: failures and successes apart and at once, then together, failures first."""
+        settings = self.settings
 
         async def merged(source: Source, group: Sequence[Patch]) -> tuple[Patch, ...]:
             async def merge(some: Sequence[Patch]) -> Patch:
-                return await aggregate(self.optimizer, skill, source, some, self.settings.prompts)
+                return await aggregate(
+                    self.optimizer, skill, source, some, mode=settings.mode, prompts=settings.prompts
+                )
 
-            return await reduced(group, self.settings.merge_batch_size, merge)
+            return await reduced(group, settings.merge_batch_size, merge)
 
         failures, successes = await both(
             merged(Source.failure, [patch for patch in patches if patch.source is Source.failure]),
@@ -250,7 +264,13 @@ class Trainer:
             return judged if gated else waved_through(judged)
 
         end = EpochEnd(
-            self.optimizer, settings.prompts, settings.epoch_end, settings.trajectory_chars, attempt, judge
+            self.optimizer,
+            settings.prompts,
+            settings.mode,
+            settings.epoch_end,
+            settings.trajectory_chars,
+            attempt,
+            judge,
         )
         looked_at = sample(
             self.splits.train, settings.epoch_end.samples, seed=settings.seed, epoch=batch.epoch

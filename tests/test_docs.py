@@ -34,16 +34,20 @@ from documents import (
 )
 from omegaconf import OmegaConf
 from running import all_files, run
+from scripted import ScriptedChat
+from test_loop import always
 
 from skillopt_exp import errors, rules, stats
 from skillopt_exp.commands.rule import load_table
 from skillopt_exp.config.dataset import Scorer
 from skillopt_exp.config.reference import reference
 from skillopt_exp.config.root import schema_keys
+from skillopt_exp.prompts import BUILT_IN
 from skillopt_exp.records import Edit, Fault, Outcome, ParsePath, Rejection, Skill, StepRecord, Summary
 from skillopt_exp.runs.rollouts import RolloutLine
 from skillopt_exp.schedule import Scheduler, edit_budget
 from skillopt_exp.skill import apply_edit
+from skillopt_exp.stages.rewrite import by_one_rewrite
 from skillopt_exp.tasks.scoring import score
 
 DOCS = ROOT / "docs"
@@ -309,7 +313,20 @@ def test_every_reason_to_reject_an_edit_has_an_example_that_holds() -> None:
     for reason, body, edit in rows:
         skill = Skill(body=coded(body)[0])
         assert apply_edit(skill, Edit(**json.loads(coded(edit)[0]))) == (skill, Rejection[coded(reason)[0]])
-    assert {coded(reason)[0] for reason, *_ in rows} == set(Rejection.__members__)
+    rewrites = table(DOCS / "algorithm.md", "reason", "skill", "reply to a rewrite")
+    assert {coded(reason)[0] for reason, *_ in (*rows, *rewrites)} == set(Rejection.__members__)
+
+
+async def test_every_reason_to_refuse_a_rewrite_has_an_example_that_holds() -> None:
+    for reason, body, reply in table(DOCS / "algorithm.md", "reason", "skill", "reply to a rewrite"):
+        skill, suggestion, said = (
+            Skill(body=coded(body)[0]),
+            Edit("clarify", None, "Say it."),
+            coded(reply)[0],
+        )
+        applied = await by_one_rewrite(ScriptedChat(always(said)), skill, (suggestion,), BUILT_IN)
+        assert applied.skill == skill
+        assert [each.rejection for each in applied.results] == [Rejection[coded(reason)[0]]]
 
 
 def test_the_page_is_right_about_what_test_items_can_show() -> None:

@@ -114,6 +114,10 @@ SWITCHES = {
     "optimizer.lr_control_mode": ("optimizer.lr_control_mode=none", "steps/step_0001/patches.json"),
     "optimizer.max_skill_tokens": ("optimizer.max_skill_tokens=10", "history.jsonl"),
     "optimizer.prompts_dir": ("optimizer.prompts_dir=prompts", "steps/step_0001/patches.json"),
+    "optimizer.skill_update_mode": (
+        "optimizer.skill_update_mode=rewrite_from_suggestions",
+        "steps/step_0001/patches.json",
+    ),
     "train.accumulation": ("train.accumulation=2", "steps/step_0001/rollouts.jsonl"),
     "train.batch_size": ("train.batch_size=7", "history.jsonl"),
     "train.num_epochs": ("train.num_epochs=2", "history.jsonl"),
@@ -215,6 +219,8 @@ def test_each_key_of_the_ends_of_epochs_changes_what_it_says(
     [
         "optimizer.lr_control_mode=autonomous",
         "optimizer.lr_control_mode=none",
+        "optimizer.skill_update_mode=rewrite_from_suggestions",
+        "optimizer.skill_update_mode=full_rewrite_minibatch",
         "train.accumulation=2",
         "optimizer.slow_update_gate_with_selection=false",
     ],

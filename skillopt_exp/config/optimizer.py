@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.errors import UsageError
-from skillopt_exp.records import PairPolicy, RateControl
+from skillopt_exp.records import PairPolicy, RateControl, UpdateMode
 from skillopt_exp.schedule import Scheduler
 
 
@@ -94,6 +94,12 @@ class SkillOptConfig(WritingConfig):
         affects=Affects.result,
         help="who says how many edits a step applies: fixed (the schedule), autonomous (the optimizer), none",
     )
+    skill_update_mode: UpdateMode = key(
+        UpdateMode.patch,
+        affects=Affects.result,
+        help="patch (edits), rewrite_from_suggestions (one rewrite a step), full_rewrite_minibatch "
+        "(each minibatch writes a whole skill)",
+    )
     use_slow_update: bool = key(
         True,
         affects=Affects.result,
@@ -116,8 +122,26 @@ class SkillOptConfig(WritingConfig):
         True, affects=Affects.result, help="at the end of an epoch the optimizer writes advice to itself"
     )
 
+    @property
+    def rate_control(self) -> RateControl:
+        """Who says how many proposals a step applies; nobody where the update mode has no budget."""
+        return self.lr_control_mode if self.skill_update_mode.budgeted else RateControl.none
+
+    @property
+    def rate_unused(self) -> str:
+        """Why nobody reads the learning rate, or "" where it is read."""
+        if not self.skill_update_mode.budgeted:
+            return f"{self.skill_update_mode} has no edit budget"
+        return "lr_control_mode is none" if self.lr_control_mode is RateControl.none else ""
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.lr_control_mode is RateControl.autonomous and not self.skill_update_mode.budgeted:
+            raise UsageError(
+                f"optimizer.lr_control_mode=autonomous asks how many edits to apply, and "
+                f"optimizer.skill_update_mode={self.skill_update_mode} has none: it makes one whole skill a "
+                "step; use another update mode, or optimizer.lr_control_mode=none"
+            )
         if self.slow_update_samples < 1:
             raise UsageError(
                 f"optimizer.slow_update_samples is {self.slow_update_samples}; give 1 or more, or switch "

@@ -42,11 +42,13 @@ class Asked:
     """What one step asks of the optimizer when every reply holds edits.
 
     ``merges`` are counted level by level. ``selects`` ask one after the other: how many edits, and which.
+    ``rewrites`` make the candidate where edits do not.
     """
 
     reflect: int
     merges: tuple[int, ...]
     selects: int
+    rewrites: int
 
     @property
     def aggregate(self) -> int:
@@ -57,8 +59,8 @@ class Asked:
         return int(self.reflect > 0)
 
     def waves(self, at_once: int) -> int:
-        """Rounds of merging and selecting, which wait for each other, with ``at_once`` calls under way."""
-        return sum(math.ceil(calls / at_once) for calls in self.merges) + self.selects
+        """Rounds after reflection, which wait for each other, with ``at_once`` calls under way."""
+        return sum(math.ceil(calls / at_once) for calls in self.merges) + self.selects + self.rewrites
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class StepCounts:
     aggregate: float
     levels: float
     select: float
+    rewrite: float
     candidates: float
     waves: float
 
@@ -125,6 +128,7 @@ def asked(patches: Patches, settings: Settings) -> Asked:
         reflect=patches.total,
         merges=(*(sum(level) for level in apart), *together),
         selects=_selects(patches, settings.rate_control),
+        rewrites=int(patches.total > 0 and settings.mode.rewrites),
     )
 
 
@@ -164,6 +168,7 @@ def fewest(sizes: Sizes, settings: Settings, *, at_once: int) -> StepCounts:
         aggregate=0,
         levels=0,
         select=0,
+        rewrite=0,
         candidates=0,
         waves=sum(math.ceil(calls / at_once) for calls in reflect),
     )
@@ -182,6 +187,7 @@ def most(sizes: Sizes, settings: Settings, *, at_once: int) -> StepCounts:
         aggregate=max(outcome.aggregate for outcome in outcomes),
         levels=max(len(outcome.merges) for outcome in outcomes),
         select=max(outcome.selects for outcome in outcomes),
+        rewrite=max(outcome.rewrites for outcome in outcomes),
         candidates=1,
         waves=sum(math.ceil(calls / at_once) for calls in reflect)
         + max(outcome.waves(at_once) for outcome in outcomes),
@@ -217,6 +223,7 @@ def expected(sizes: Sizes, settings: Settings, *, at_once: int, failure_rate: fl
         aggregate=average(lambda outcome: outcome.aggregate),
         levels=average(lambda outcome: len(outcome.merges)),
         select=average(lambda outcome: outcome.selects),
+        rewrite=average(lambda outcome: outcome.rewrites),
         candidates=average(lambda outcome: outcome.candidates),
         waves=reflect_waves + average(lambda outcome: outcome.waves(at_once)),
     )

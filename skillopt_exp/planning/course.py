@@ -23,6 +23,7 @@ from skillopt_exp.planning.prompts import (
     rank_prompt,
     rate_prompt,
     reflect_prompt,
+    rewrite_prompt,
 )
 from skillopt_exp.planning.spending import Amount, plus
 from skillopt_exp.records import Item, RateControl
@@ -133,7 +134,7 @@ class _Walk:
         """The next step, on which the skill grows by what is kept of its edits."""
         ground, case = self._ground, self._case
         shown = self._shown(counts, batch.step)
-        growth = self._applied(shown) * (case.text_bytes + BETWEEN_EDITS)
+        growth = self._applied(shown) * self._edit_bytes
         shortened = await self._shortened(counts.candidates, self.skill_bytes + growth)
         rollout = self.scored(1, batch.items, self.skill_bytes)
         candidate_bytes = self.skill_bytes + growth
@@ -146,6 +147,7 @@ class _Walk:
             Stage.reflect: self._asked(counts.reflect, await self._reflect(counts, shown)),
             Stage.aggregate: self._asked(counts.aggregate, await self._merges(counts, shown)),
             Stage.select: self._asked(counts.select, await self._choices(counts, shown)),
+            Stage.rewrite: self._asked(counts.rewrite, await self._rewrites(counts, shown)),
             Stage.compact: shortened,
             Stage.selection: selection,
         }
@@ -218,9 +220,10 @@ class _Walk:
         earlier = settings.learning_rate if limited else self._case.unlimited_edits
         return Shown(
             skill=round(self.skill_bytes),
+            content=self._content_bytes,
             text=self._case.text_bytes,
             patches=max(2, ceil(counts.reflect)),
-            edits=edits if counts.candidates else 0,
+            edits=(edits if settings.mode.most is None else settings.mode.most) if counts.candidates else 0,
             memory=self._earlier_in_epoch,
             remembered=earlier if counts.candidates else 0,
             advice=self._advice_bytes,
@@ -231,6 +234,7 @@ class _Walk:
         edits = self._settings.learning_rate if self._case.text_bytes else 0
         return Shown(
             skill=round(self.skill_bytes),
+            content=self._content_bytes,
             text=self._case.text_bytes,
             patches=2,
             edits=edits,
@@ -240,8 +244,22 @@ class _Walk:
             budget=None,
         )
 
+    @property
+    def _edit_bytes(self) -> int:
+        return self._case.text_bytes + BETWEEN_EDITS
+
+    @property
+    def _content_bytes(self) -> int:
+        """What one proposal writes: a text, or a whole skill."""
+        if self._settings.mode.most is None:
+            return self._case.text_bytes
+        return round(self.skill_bytes) + self._case.unlimited_edits * self._edit_bytes
+
     def _applied(self, shown: Shown) -> int:
-        """The edits of one step; where nobody limits them, those of all its patches."""
+        """The edits of one step; where nobody limits them, those of all its patches. A whole skill is taken
+        to be longer than the old one by as many as one reply holds."""
+        if self._settings.mode.most is not None:
+            return self._case.unlimited_edits if shown.edits else 0
         if self._settings.rate_control is RateControl.none:
             return shown.edits * shown.patches
         return shown.edits
@@ -265,6 +283,11 @@ class _Walk:
             return Size()
         sizes = [await rank_prompt(shown, self._settings), await rate_prompt(shown, self._settings)]
         return max(sizes, key=lambda size: size.bytes).times(counts.select)
+
+    async def _rewrites(self, counts: StepCounts, shown: Shown) -> Size:
+        if not counts.rewrite:
+            return Size()
+        return (await rewrite_prompt(shown, self._settings, self._applied(shown))).times(counts.rewrite)
 
     async def _looking_back(
         self,

@@ -119,7 +119,15 @@ async def _reserves(ground: Ground, model: ModelConfig, usual: Case, dearest: Ca
     """Of the target's longest prompt under the seed, and of an ordinary reflect prompt of the first step."""
     longest = max(dearest.tokens(each.under(ground.seed_bytes)) for each in ground.questions.values())
     shown = Shown(
-        ground.seed_bytes, usual.text_bytes, patches=2, edits=0, memory=0, remembered=0, advice=0, budget=1
+        ground.seed_bytes,
+        content=0,
+        text=usual.text_bytes,
+        patches=2,
+        edits=0,
+        memory=0,
+        remembered=0,
+        advice=0,
+        budget=1,
     )
     trajectories = ground.trajectory.longer(usual.shown_bytes).times(ground.settings.minibatch_size)
     reflect = dearest.tokens(await reflect_prompt(shown, ground.settings) + trajectories)

@@ -69,12 +69,13 @@ class Question:
 class Shown:
     """What the optimizer's prompts of one step are filled with.
 
-    ``skill`` is the skill's length and ``text`` that of any other text, in bytes; ``edits`` are those of
-    one patch; ``memory`` are the earlier steps of the epoch, with ``remembered`` edits each; ``advice`` is
-    the length of the meta skill. ``budget`` None is no limit.
+    ``skill`` is the skill's length, ``content`` that of what an edit writes and ``text`` that of any other
+    text, in bytes; ``edits`` are those of one patch; ``memory`` are the earlier steps of the epoch, with
+    ``remembered`` edits each; ``advice`` is the length of the meta skill. ``budget`` None is no limit.
     """
 
     skill: int
+    content: int
     text: int
     patches: int
     edits: int
@@ -125,7 +126,7 @@ async def _asked(task: Task, item: Item, skill: str) -> Size:
 
 async def trajectories(items: Sequence[Item], settings: Settings) -> Size:
     """What all ``items`` add to reflect prompts when each is shown once, but for what a model wrote."""
-    brief = Brief(Skill(), (), 1, settings.trajectory_chars)
+    brief = Brief(settings.mode, Skill(), (), 1, settings.trajectory_chars)
     empty = await _reflected(brief, (), settings)
     sizes = [await _reflected(brief, (_unanswered(item),), settings) for item in items]
     return Size(sum(size.bytes - empty.bytes for size in sizes), 0)
@@ -134,12 +135,12 @@ async def trajectories(items: Sequence[Item], settings: Settings) -> Size:
 async def pairs(items: Sequence[Item], settings: Settings) -> Size:
     """The same for prompts at the end of an epoch, where each item is shown with two attempts."""
     empty = await _looked_back(
-        write_guidance, Hindsight(Skill(), (), "", (), settings.trajectory_chars), settings
+        write_guidance, Hindsight(settings.mode, Skill(), (), "", (), settings.trajectory_chars), settings
     )
     total = 0.0
     for item in items:
         pair = Pair(_unanswered(item), _unanswered(item))
-        hindsight = Hindsight(Skill(), (), "", (pair,), settings.trajectory_chars)
+        hindsight = Hindsight(settings.mode, Skill(), (), "", (pair,), settings.trajectory_chars)
         total += (await _looked_back(write_guidance, hindsight, settings)).bytes - empty.bytes
     return Size(total, 0)
 
@@ -147,7 +148,12 @@ async def pairs(items: Sequence[Item], settings: Settings) -> Size:
 async def reflect_prompt(shown: Shown, settings: Settings) -> Size:
     """A reflect prompt without trajectories."""
     brief = Brief(
-        _skill(shown), _memory(shown), shown.budget, settings.trajectory_chars, _LETTER * shown.advice
+        settings.mode,
+        _skill(shown),
+        _memory(shown),
+        shown.budget,
+        settings.trajectory_chars,
+        _LETTER * shown.advice,
     )
     return await _reflected(brief, (), settings)
 
@@ -162,12 +168,12 @@ async def propose_prompt(skill_bytes: int, settings: Settings) -> Size:
 
 async def guidance_prompt(shown: Shown, settings: Settings) -> Size:
     """The prompt of the slow update, without pairs."""
-    return await _looked_back(write_guidance, _hindsight(shown), settings)
+    return await _looked_back(write_guidance, _hindsight(shown, settings), settings)
 
 
 async def meta_skill_prompt(shown: Shown, settings: Settings) -> Size:
     """The prompt of the meta skill, without pairs."""
-    return await _looked_back(write_meta_skill, _hindsight(shown), settings)
+    return await _looked_back(write_meta_skill, _hindsight(shown, settings), settings)
 
 
 async def merge_prompt(
@@ -177,14 +183,14 @@ async def merge_prompt(
     chat = MeasuringChat()
     patch = Patch(_edits(shown, shown.edits if edits is None else edits), reasoning=_LETTER * shown.text)
     group = [patch] * (shown.patches if patches is None else patches)
-    await aggregate(chat, _skill(shown), Source.failure, group, settings.prompts)
+    await aggregate(chat, _skill(shown), Source.failure, group, mode=settings.mode, prompts=settings.prompts)
     return chat.size
 
 
 async def rate_prompt(shown: Shown, settings: Settings) -> Size:
     """The prompt that asks how many of all patches' edits to apply."""
     chat = MeasuringChat()
-    await rate(chat, _skill(shown), _pool(shown), scheduled=1, prompts=settings.prompts)
+    await rate(chat, _skill(shown), _pool(shown), scheduled=1, mode=settings.mode, prompts=settings.prompts)
     return chat.size
 
 
@@ -192,7 +198,14 @@ async def rank_prompt(shown: Shown, settings: Settings) -> Size:
     """The prompt that ranks the edits of all patches."""
     chat = MeasuringChat()
     pool = _pool(shown)
-    await select(chat, _skill(shown), pool, len(pool.edits) - 1, settings.prompts)
+    await select(chat, _skill(shown), pool, len(pool.edits) - 1, mode=settings.mode, prompts=settings.prompts)
+    return chat.size
+
+
+async def rewrite_prompt(shown: Shown, settings: Settings, suggestions: int) -> Size:
+    """The prompt that has the skill rewritten as ``suggestions`` ask for, at least one."""
+    chat = MeasuringChat()
+    await settings.mode.apply(chat, _skill(shown), _edits(shown, max(1, suggestions)), settings.prompts)
     return chat.size
 
 
@@ -217,8 +230,8 @@ async def _looked_back(
     return chat.size
 
 
-def _hindsight(shown: Shown) -> Hindsight:
-    return Hindsight(_skill(shown), _memory(shown), _LETTER * shown.advice, (), 1)
+def _hindsight(shown: Shown, settings: Settings) -> Hindsight:
+    return Hindsight(settings.mode, _skill(shown), _memory(shown), _LETTER * shown.advice, (), 1)
 
 
 def _pool(shown: Shown) -> Patch:
@@ -250,4 +263,4 @@ def _remembered(number: int, shown: Shown) -> Remembered:
 
 def _edits(shown: Shown, count: int) -> tuple[Edit, ...]:
     """Edits of the longest kind: with an anchor and a text."""
-    return (Edit("insert_after", _LETTER * shown.text, _LETTER * shown.text),) * count
+    return (Edit("insert_after", _LETTER * shown.text, _LETTER * shown.content),) * count

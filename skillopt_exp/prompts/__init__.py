@@ -2,6 +2,7 @@
 
 A variable that a template names and nobody gives is an error, never an empty string. A folder of the
 user's own may stand in for any of the templates, by file name; it is checked whole before a run begins.
+A file whose name begins with an underscore is a part that templates include, and none by itself.
 """
 
 import hashlib
@@ -11,10 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined, TemplateError, TemplateSyntaxError, meta
+from jinja2 import (
+    DictLoader,
+    Environment,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+    meta,
+)
 
 from skillopt_exp.errors import UsageError
 
+_PART = "_"
 _OPTIONAL = frozenset({"advice", "budget", "kind", "memory"})
 """What a template of the user's own may leave out; every other variable of the built-in one is needed."""
 
@@ -29,6 +39,7 @@ _SAMPLE: dict[str, Any] = {
     "memory": [{"step": 1, "outcome": "rejected", "failures": [], "rejected_edits": []}],
     "patches": [{"reasoning": "", "edits": []}],
     "skill": "- Be brief.",
+    "suggestions": [{"type": "add_rule", "instruction": "Say: be brief."}],
     "tokens": 200,
     "trajectories": [{"task": "?", "reply": "!", "prediction": "!", "gold": ["."]}],
 }
@@ -39,7 +50,7 @@ _SAMPLE: dict[str, Any] = {
 class Prompts:
     """The templates of a run: name (without ``.md``) to Jinja source."""
 
-    sources: Mapping[str, str]
+    sources: Mapping[str, str] = field(repr=False)
     _environment: Environment = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -67,13 +78,25 @@ class Prompts:
         """The prompt ``name`` with its variables filled in."""
         return self._environment.get_template(name).render(**variables)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The templates, without their parts."""
+        return tuple(sorted(name for name in self.sources if not name.startswith(_PART)))
+
     def variables(self, name: str) -> frozenset[str]:
-        """The variables that the template ``name`` takes.
+        """The variables that the template ``name`` takes, those of its parts among them.
 
         Raises:
             TemplateSyntaxError: it is no template.
+            TemplateNotFound: it includes what is no part.
         """
-        return frozenset(meta.find_undeclared_variables(self._environment.parse(self.sources[name])))
+        parsed = self._environment.parse(self.sources[name])
+        variables = frozenset(meta.find_undeclared_variables(parsed))
+        for part in meta.find_referenced_templates(parsed):
+            if part is None or not part.startswith(_PART) or part not in self.sources:
+                raise TemplateNotFound(part, f"there is no part {part!r} to include")
+            variables |= self.variables(part)
+        return variables
 
 
 def _sources(folder: Path) -> dict[str, str]:
@@ -99,11 +122,11 @@ def load(folder: Path | None) -> Prompts:
         own = _sources(folder)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"optimizer.prompts_dir={folder}: a file cannot be read ({error})") from error
-    unknown = sorted(own.keys() - BUILT_IN.sources.keys())
+    unknown = sorted(own.keys() - set(BUILT_IN.names))
     if unknown:
         raise UsageError(
             f"{folder / unknown[0]}.md is the template of nothing; "
-            f"use the names {', '.join(f'{name}.md' for name in sorted(BUILT_IN.sources))}"
+            f"use the names {', '.join(f'{name}.md' for name in BUILT_IN.names)}"
         )
     prompts = Prompts({**BUILT_IN.sources, **own})
     for name in own:
@@ -118,6 +141,8 @@ def _check(prompts: Prompts, name: str, file: Path) -> None:
         named = prompts.variables(name)
     except TemplateSyntaxError as error:
         raise UsageError(f"{file}:{error.lineno}: {error.message}; see Jinja's template syntax") from error
+    except TemplateNotFound as error:
+        raise UsageError(f"{file}: {error.message}; write out what should stand there") from error
     unknown, missing = sorted(named - known), sorted(known - _OPTIONAL - named)
     if unknown:
         raise UsageError(

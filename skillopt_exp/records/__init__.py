@@ -28,6 +28,7 @@ from skillopt_exp.records.skill import (
     Rejection,
     Skill,
     Source,
+    UpdateMode,
 )
 from skillopt_exp.records.state import (
     Judged,
@@ -81,6 +82,7 @@ __all__ = [
     "StopReason",
     "Summary",
     "TrainState",
+    "UpdateMode",
     "Usage",
     "Verdict",
     "mean",

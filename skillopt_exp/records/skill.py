@@ -23,7 +23,7 @@ class Source(StrEnum):
 
 
 class Rejection(StrEnum):
-    """Why one edit was not applied."""
+    """Why one edit was not applied; ``unreadable`` is that of what a rewrite should have applied."""
 
     anchor_missing = "anchor_missing"
     anchor_ambiguous = "anchor_ambiguous"
@@ -34,6 +34,20 @@ class Rejection(StrEnum):
     duplicate = "duplicate"
     placeholders = "placeholders"
     no_change = "no_change"
+    unreadable = "unreadable"
+
+
+class UpdateMode(StrEnum):
+    """What the optimizer proposes, and how the candidate is made of it."""
+
+    patch = "patch"
+    rewrite_from_suggestions = "rewrite_from_suggestions"
+    full_rewrite_minibatch = "full_rewrite_minibatch"
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether a step may apply so many proposals and no more: a whole skill is one."""
+        return self is not UpdateMode.full_rewrite_minibatch
 
 
 class RateControl(StrEnum):
@@ -49,8 +63,9 @@ class Edit:
     """One proposed change, as the optimizer wrote it: not yet known to be applicable.
 
     ``target`` is the anchor (unused by ``append``), ``content`` the new text (unused by ``delete``).
-    ``support_count`` says how many patches asked for it, ``source_type`` whether they came from
-    failures or successes.
+    Of a suggestion ``op`` is its type, ``target`` its title and ``content`` its instruction; of a whole
+    skill ``target`` says what was changed and ``content`` is the text. ``support_count`` says how many
+    patches asked for it, ``source_type`` whether they came from failures or successes.
     """
 
     op: str

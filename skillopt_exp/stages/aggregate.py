@@ -6,15 +6,24 @@ from dataclasses import replace
 from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import Patch, Skill, Source
-from skillopt_exp.stages.replies import ask_json, edit_fields, read_patch
+from skillopt_exp.stages.modes import Mode
+from skillopt_exp.stages.reflect import surplus
+from skillopt_exp.stages.replies import PatchReply, ask_json
 
 
 async def aggregate(
-    optimizer: Chat, skill: Skill, source: Source, patches: Sequence[Patch], prompts: Prompts
+    optimizer: Chat,
+    skill: Skill,
+    source: Source,
+    patches: Sequence[Patch],
+    *,
+    mode: Mode,
+    prompts: Prompts,
 ) -> Patch:
     """One patch of one merge group. A group in which at most one patch has edits needs no call.
 
-    A reply that cannot be read leaves the edits unmerged, in order; ``replies`` and ``dropped`` say so.
+    A reply that cannot be read leaves the edits unmerged, in order, or of whole skills the first one;
+    ``replies`` and ``dropped`` say so.
     """
     full = [patch for patch in patches if patch.edits]
     together = Patch(
@@ -28,21 +37,22 @@ async def aggregate(
     if len(full) <= 1:
         return together
     prompt = prompts.render(
-        "merge",
+        mode.merge_template,
         kind=source,
         skill=skill.text,
         patches=[
-            {"reasoning": patch.reasoning, "edits": [edit_fields(edit) for edit in patch.edits]}
+            {"reasoning": patch.reasoning, mode.name: [mode.shown(edit) for edit in patch.edits]}
             for patch in full
         ],
     )
-    answer = await ask_json(optimizer, prompt, stage=Stage.aggregate, read=read_patch)
-    together = replace(together, replies=(*together.replies, answer.path))
-    if answer.value is None:
-        return replace(together, dropped=(*together.dropped, f"merge reply: {answer.problem}"))
+    answer = await ask_json(optimizer, prompt, stage=Stage.aggregate, read=mode.read)
+    merged = answer.value
+    if merged is None:
+        merged = PatchReply(together.edits, "", "", dropped=(f"merge reply: {answer.problem}",))
     return replace(
         together,
-        edits=answer.value.edits,
-        reasoning=answer.value.reasoning,
-        dropped=together.dropped + answer.value.dropped,
+        edits=merged.edits[: mode.most],
+        reasoning=merged.reasoning,
+        replies=(*together.replies, answer.path),
+        dropped=together.dropped + merged.dropped + surplus(merged.edits, mode.most),
     )

@@ -7,6 +7,7 @@ from typing import Any
 from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import Advice, Change, Pair, PairPolicy, Remembered, Skill
+from skillopt_exp.stages.modes import Mode
 from skillopt_exp.stages.reflect import excerpt, remembered, trajectory
 from skillopt_exp.stages.replies import WrittenReply, ask_json, read_guidance, read_meta_skill
 
@@ -15,8 +16,10 @@ _CHANGED = (Change.improved, Change.regressed)
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """What both calls are told: the skill, the epoch's steps, the earlier advice, pairs of attempts."""
+    """What both calls are told: the skill, the epoch's steps (shown as the update mode words them), the
+    earlier advice, pairs of attempts."""
 
+    mode: Mode
     skill: Skill
     memory: tuple[Remembered, ...]
     advice: str
@@ -53,7 +56,7 @@ async def write_meta_skill(optimizer: Chat, hindsight: Hindsight, prompts: Promp
         "meta_skill",
         skill=hindsight.skill.text,
         advice=hindsight.advice,
-        memory=[remembered(step) for step in hindsight.memory],
+        memory=[remembered(step, hindsight.mode) for step in hindsight.memory],
         pairs=_shown(hindsight),
     )
     return await _advice(optimizer, prompt, Stage.meta_skill, read_meta_skill)

@@ -1,4 +1,4 @@
-"""Stage 2: the optimizer reads one minibatch of trajectories and proposes edits."""
+"""Stage 2: the optimizer reads one minibatch of trajectories and proposes what to change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,8 +6,9 @@ from typing import Any
 
 from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.prompts import Prompts
-from skillopt_exp.records import Patch, Remembered, Rollout, Skill, Source
-from skillopt_exp.stages.replies import ask_json, edit_fields, read_patch
+from skillopt_exp.records import Edit, Patch, Remembered, Rollout, Skill, Source
+from skillopt_exp.stages.modes import Mode
+from skillopt_exp.stages.replies import ask_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Brief:
     ``edit_budget`` None is no limit; ``advice`` is the meta skill.
     """
 
+    mode: Mode
     skill: Skill
     memory: tuple[Remembered, ...]
     edit_budget: int | None
@@ -49,28 +51,36 @@ def minibatches(rollouts: Sequence[Rollout], *, size: int, failure_only: bool) -
 
 async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch, prompts: Prompts) -> Patch:
     """At most the brief's ``edit_budget`` edits. A reply that cannot be read is a patch without edits."""
+    mode = brief.mode
     prompt = prompts.render(
-        "reflect",
+        mode.reflect_template,
         kind=minibatch.source,
         skill=brief.skill.text,
-        memory=[remembered(step) for step in brief.memory],
+        memory=[remembered(step, mode) for step in brief.memory],
         advice=brief.advice,
         budget=brief.edit_budget,
         trajectories=[trajectory(rollout, brief.trajectory_chars) for rollout in minibatch.rollouts],
     )
-    answer = await ask_json(optimizer, prompt, stage=Stage.reflect, read=read_patch)
+    answer = await ask_json(optimizer, prompt, stage=Stage.reflect, read=mode.read)
     if answer.value is None:
         return Patch((), minibatch.source, replies=(answer.path,), dropped=(answer.problem,))
     edits = tuple(replace(edit, support_count=1, source_type=minibatch.source) for edit in answer.value.edits)
-    over = edits[len(edits) if brief.edit_budget is None else brief.edit_budget :]
-    surplus = tuple(f"over the edit budget: {edit.op} {edit.content!r}" for edit in over)
+    most = brief.edit_budget if mode.most is None else mode.most
     return Patch(
-        edits=edits[: brief.edit_budget],
+        edits=edits[:most],
         source=minibatch.source,
         reasoning=answer.value.reasoning,
         failure_summary=answer.value.failure_summary,
         replies=(answer.path,),
-        dropped=answer.value.dropped + surplus,
+        dropped=answer.value.dropped + surplus(edits, most),
+    )
+
+
+def surplus(edits: tuple[Edit, ...], most: int | None) -> tuple[str, ...]:
+    """What is left out where at most so many may stay, by name; None is no limit."""
+    over = edits[len(edits) if most is None else most :]
+    return tuple(
+        f"more than the {most} asked for: {edit.op} {edit.target or edit.content!r}" for edit in over
     )
 
 
@@ -99,11 +109,11 @@ def excerpt(text: str, limit: int) -> str:
     return f"{head} [... {len(text) - len(head) - len(tail)} characters left out ...] {tail}"
 
 
-def remembered(step: Remembered) -> dict[str, Any]:
+def remembered(step: Remembered, mode: Mode) -> dict[str, Any]:
     """An earlier step as the optimizer is shown it."""
     return {
         "step": step.step,
         "outcome": str(step.outcome),
         "failures": list(step.failure_summaries),
-        "rejected_edits": [edit_fields(edit) for edit in step.rejected_edits],
+        "rejected_edits": [mode.remembered(edit) for edit in step.rejected_edits],
     }

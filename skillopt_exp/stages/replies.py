@@ -5,6 +5,7 @@ the caller counts and goes on without. Both forms that SkillOpt's users know are
 the top level, or under ``patch``; a bare list is a list of edits.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -16,6 +17,7 @@ from skillopt_exp.records import Edit, Message, ParsePath, Skill, Source
 
 T = TypeVar("T")
 
+_MARKDOWN_FENCE = re.compile(r"```(?:markdown|md)?\n((?:(?!```).)*)\n```", re.DOTALL)
 _CORRECTION = (
     "That reply could not be read ({problem}). Answer again with one complete JSON object and nothing else."
 )
@@ -61,21 +63,40 @@ class PatchReply:
     dropped: tuple[str, ...]
 
 
-def read_patch(value: Any) -> PatchReply:
+def read_edits(value: Any) -> PatchReply:
     """``edits`` with their reasoning. An entry that is no edit at all is dropped by name; an edit
     with bad parts stays, for the update stage to reject with its reason."""
+    return _proposed(value, "edits", _edit)
+
+
+def read_suggestions(value: Any) -> PatchReply:
+    """``revise_suggestions``, likewise."""
+    return _proposed(value, "revise_suggestions", _suggestion)
+
+
+def read_skills(value: Any) -> PatchReply:
+    """``skill_candidates``, likewise; a ``new_skill`` outside of a list is the only one."""
     fields = _fields(value)
-    entries = value if isinstance(value, list) else fields.get("edits")
+    if "skill_candidates" not in fields and isinstance(fields.get("new_skill"), str):
+        value = {**fields, "skill_candidates": [fields]}
+    return _proposed(value, "skill_candidates", _whole_skill)
+
+
+def _proposed(value: Any, name: str, read: Callable[[Mapping[str, Any]], Edit]) -> PatchReply:
+    fields = _fields(value)
+    entries = value if isinstance(value, list) else fields.get(name)
     if not isinstance(entries, list):
-        raise Unparsable('there is no list "edits" in the reply')
-    edits = [_edit(entry) for entry in entries if isinstance(entry, Mapping)]
+        raise Unparsable(f'there is no list "{name}" in the reply')
     dropped = tuple(
-        f"entry {i} of edits is {type(entry).__name__}, not an object"
+        f"entry {i} of {name} is {type(entry).__name__}, not an object"
         for i, entry in enumerate(entries)
         if not isinstance(entry, Mapping)
     )
     return PatchReply(
-        tuple(edits), _text(fields.get("reasoning")), _text(fields.get("failure_summary")), dropped
+        tuple(read(entry) for entry in entries if isinstance(entry, Mapping)),
+        _text(fields.get("reasoning")),
+        _summary(fields.get("failure_summary")),
+        dropped,
     )
 
 
@@ -133,7 +154,8 @@ def read_skill(value: Any) -> WrittenReply:
     candidates = _fields(value).get("skill_candidates")
     if isinstance(candidates, list) and candidates and isinstance(candidates[0], Mapping):
         value = candidates[0]
-    return _written(value, "new_skill")
+    written = _written(value, "new_skill")
+    return replace(written, text=_unfenced(written.text))
 
 
 def _written(value: Any, name: str) -> WrittenReply:
@@ -146,13 +168,30 @@ def _written(value: Any, name: str) -> WrittenReply:
 
 def edit_fields(edit: Edit) -> dict[str, Any]:
     """An edit under the names of the wire."""
+    return {"op": edit.op, "target": edit.target, "content": edit.content} | _origin(edit)
+
+
+def suggestion_fields(suggestion: Edit) -> dict[str, Any]:
+    """A suggestion under the names of the wire."""
     return {
-        "op": edit.op,
-        "target": edit.target,
-        "content": edit.content,
-        "support_count": edit.support_count,
-        "source_type": edit.source_type,
-    }
+        "type": suggestion.op,
+        "title": suggestion.target,
+        "instruction": suggestion.content,
+    } | _origin(suggestion)
+
+
+def skill_fields(skill: Edit) -> dict[str, Any]:
+    """A whole skill under the names of the wire."""
+    return {"title": skill.target, "new_skill": skill.content} | _origin(skill)
+
+
+def title_fields(skill: Edit) -> dict[str, Any]:
+    """A whole skill by what it changed alone: its text would fill the prompts of later steps."""
+    return {"title": skill.target} | _origin(skill)
+
+
+def _origin(edit: Edit) -> dict[str, Any]:
+    return {"support_count": edit.support_count, "source_type": edit.source_type}
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
@@ -163,14 +202,47 @@ def _fields(value: Any) -> Mapping[str, Any]:
 
 
 def _edit(entry: Mapping[str, Any]) -> Edit:
-    target, content, support = entry.get("target"), entry.get("content"), entry.get("support_count")
+    return _proposal(entry, _text(entry.get("op")), entry.get("target"), entry.get("content"))
+
+
+def _suggestion(entry: Mapping[str, Any]) -> Edit:
+    return _proposal(entry, _text(entry.get("type")), entry.get("title"), entry.get("instruction"))
+
+
+def _whole_skill(entry: Mapping[str, Any]) -> Edit:
+    changes = entry.get("change_summary")
+    said = [entry.get("title"), *(changes if isinstance(changes, list) else [changes])]
+    text = entry.get("new_skill")
+    return _proposal(
+        entry,
+        "rewrite",
+        "; ".join(part for part in said if isinstance(part, str) and part) or None,
+        _unfenced(text.strip()) if isinstance(text, str) else None,
+    )
+
+
+def _proposal(entry: Mapping[str, Any], op: str, target: Any, content: Any) -> Edit:
+    support = entry.get("support_count")
     return Edit(
-        op=_text(entry.get("op")),
+        op=op,
         target=target if isinstance(target, str) else None,
         content=content if isinstance(content, str) else None,
         support_count=support if isinstance(support, int) and support >= 1 else 1,
         source_type=Source.success if entry.get("source_type") == "success" else Source.failure,
     )
+
+
+def _summary(value: Any) -> str:
+    """One text, or a list of texts, or of objects with a ``description`` each."""
+    entries = value if isinstance(value, list) else [value]
+    said = [entry.get("description") if isinstance(entry, Mapping) else entry for entry in entries]
+    return " ".join(text for text in said if isinstance(text, str) and text)
+
+
+def _unfenced(text: str) -> str:
+    """Markdown without the fence around all of it that some models write."""
+    fenced = _MARKDOWN_FENCE.fullmatch(text)
+    return text if fenced is None else fenced[1].strip()
 
 
 def _text(value: Any) -> str:

@@ -5,10 +5,13 @@ from dataclasses import replace
 from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import Patch, Skill
-from skillopt_exp.stages.replies import ask_json, edit_fields, read_indices
+from skillopt_exp.stages.modes import Mode
+from skillopt_exp.stages.replies import ask_json, read_indices
 
 
-async def select(optimizer: Chat, skill: Skill, pool: Patch, budget: int | None, prompts: Prompts) -> Patch:
+async def select(
+    optimizer: Chat, skill: Skill, pool: Patch, budget: int | None, *, mode: Mode, prompts: Prompts
+) -> Patch:
     """The pool with at most ``budget`` edits (None: all). No call where all of them fit, or none may stay.
 
     A ranking that cannot be read, or names no edit of the pool, leaves the pool's own order.
@@ -18,7 +21,7 @@ async def select(optimizer: Chat, skill: Skill, pool: Patch, budget: int | None,
     if budget == 0:
         return replace(pool, edits=())
     prompt = prompts.render(
-        "rank", skill=skill.text, budget=budget, edits=[edit_fields(edit) for edit in pool.edits]
+        "rank", skill=skill.text, budget=budget, edits=[mode.shown(edit) for edit in pool.edits]
     )
     answer = await ask_json(optimizer, prompt, stage=Stage.select, read=read_indices)
     known = [index for index in answer.value or () if 0 <= index < len(pool.edits)]

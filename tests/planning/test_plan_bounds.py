@@ -20,10 +20,11 @@ from skillopt_exp.llm.base import Stage
 from skillopt_exp.loop import Settings
 from skillopt_exp.planning.counts import Patches, asked, cut
 from skillopt_exp.planning.plan import Plan
-from skillopt_exp.records import Fault, Message, Metric, PairPolicy, RateControl, Skill, Splits
+from skillopt_exp.records import Fault, Message, Metric, PairPolicy, RateControl, Skill, Splits, UpdateMode
 from skillopt_exp.schedule import Scheduler
 from skillopt_exp.scoring import Scoring
 from skillopt_exp.stages.gate import GateSettings
+from skillopt_exp.stages.modes import MODES
 from skillopt_exp.stats.criterion import Criterion, GateRule
 
 SKILL_LIMIT = 40
@@ -38,7 +39,15 @@ ends = st.builds(
     pair_policy=st.sampled_from(PairPolicy),
     gated=st.booleans(),
 )
-runs = st.builds(
+
+
+def limited(settings: Settings, mode: UpdateMode) -> Settings:
+    """The settings in ``mode``, which may have no edit budget."""
+    control = settings.rate_control if mode.budgeted else RateControl.none
+    return replace(settings, update_mode=mode, rate_control=control)
+
+
+patching = st.builds(
     replace,
     st.just(SETTINGS),
     num_epochs=st.integers(0, 3),
@@ -63,6 +72,7 @@ runs = st.builds(
     patience=st.sampled_from([None, 1, 2]),
     max_skill_tokens=st.sampled_from([None, SKILL_LIMIT]),
 )
+runs = st.builds(limited, patching, st.sampled_from(UpdateMode))
 data = st.builds(splits, st.integers(1, 14), st.integers(1, 4), st.integers(1, 3))
 few = hypothesis_settings(max_examples=150, deadline=None)
 
@@ -92,8 +102,11 @@ def by_chance(seed: int) -> tuple[Answer, Answer]:
         some = chance.randrange(6) if chance.random() < eager else 0
         edit = {"op": "delete", "target": "- Be brief."}
         edits = [chance.choice([append(f"- Rule {chance.randrange(4)}."), edit]) for _ in range(some)]
+        whole = {"new_skill": chance.choice(["- Rule 1.", f"- Rule {'long ' * 50}", "", "{}"])}
         return everything(
             edits=edits,
+            revise_suggestions=[{"type": "add_rule", "instruction": chance.choice(["", "More."])}] * some,
+            skill_candidates=[whole] * min(some, 2),
             selected_indices=[chance.randrange(9) for _ in range(some)],
             learning_rate=chance.randrange(4),
             slow_update_content=chance.choice(["", "- Guidance 1.", "- Guidance 2."]),
@@ -133,7 +146,8 @@ def test_a_run_on_which_nothing_is_proposed_reaches_the_least_of_every_stage(
         # Nothing of what is unchanged can only be shown where something changed.
         settings = replace(settings, epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed))
     plan = planned(settings, splits)
-    silent = everything(edits=[], slow_update_content="", meta_skill_content="")
+    nothing: dict[str, object] = {mode.name: [] for mode in MODES.values()}
+    silent = everything(**nothing, slow_update_content="", meta_skill_content="")
     run = train(lambda messages, stage: "yes", lambda messages, stage: silent, settings, splits)
     assert {stage: run.asked[stage] for stage in Stage} == {stage: bounds(plan, stage)[0] for stage in Stage}
     assert run.asked.total() == plan.total.calls.least
@@ -233,7 +247,7 @@ def worst_failures(sizes: tuple[int, ...], settings: Settings) -> tuple[bool, ..
     def calls(failures: tuple[int, ...]) -> int:
         parts = (cut(size, failed, settings) for size, failed in zip(sizes, failures, strict=True))
         step = asked(sum(parts, Patches()), settings)
-        return step.reflect + step.aggregate + step.selects
+        return step.reflect + step.aggregate + step.selects + step.rewrites
 
     worst = max(
         product(*(range(size + 1) for size in sizes)), key=lambda failures: (calls(failures), sum(failures))
@@ -249,18 +263,22 @@ def inventive(*, correct_at_once: bool) -> Answer:
         if not correct_at_once and len(messages) == 1:
             return "Let me think."
         newest = next(number)
-        length = 16 * (next(guidances) if 'kind="slow_update"' in messages[0].content else 1)
-        room = re.search(r"of the (\d+) that it may have", messages[0].content)
-        shorter = f"- Rule {newest}."
-        if room is not None:  # as long as the limit allows, so that the next candidate is over it again
-            shorter = shorter.ljust(4 * int(room[1]) - 8, "!")
+        prompt = messages[0].content
+        length = 16 * (next(guidances) if 'kind="slow_update"' in prompt else 1)
+        room = re.search(r"of the (\d+) that it may have", prompt)
+        if room is None:
+            whole = f"- Rule {newest}{'!' * 200}"
+        else:  # as long as the limit allows, so that the next candidate is over it again
+            whole = f"- Rule {newest}.".ljust(4 * int(room[1]) - 8, "!")
         return everything(
             edits=[append(f"- Rule {next(number)}{'!' * 200}") for _ in range(6)],
+            revise_suggestions=[{"type": "add_rule", "instruction": f"Add {newest}."}] * 6,
+            **{"skill_candidates": [{"new_skill": whole}] * 2} if "skill_candidates" in prompt else {},
             selected_indices=[0, 1, 2, 3],
             learning_rate=1,
             slow_update_content=f"- Guidance {newest}".ljust(length + 8, "!"),
             meta_skill_content="Look closer.",
-            new_skill=shorter,
+            new_skill=whole,
         )
 
     return optimizer

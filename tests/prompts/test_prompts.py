@@ -34,7 +34,7 @@ def test_the_digest_covers_every_template(tmp_path: Path) -> None:
     assert load(saved(tmp_path, "rank.md", sources["rank"])).digest == BUILT_IN.digest
 
 
-@pytest.mark.parametrize("name", BUILT_IN.sources)
+@pytest.mark.parametrize("name", BUILT_IN.names)
 def test_each_built_in_template_would_pass_as_a_users_own(name: str, tmp_path: Path) -> None:
     assert load(saved(tmp_path, f"{name}.md", BUILT_IN.sources[name])) == BUILT_IN
 
@@ -48,6 +48,11 @@ def test_each_built_in_template_would_pass_as_a_users_own(name: str, tmp_path: P
         ("rank.md", f"{RANK}\n{{% if edits %}}", r"rank\.md:2: "),
         ("rank.md", f"{RANK} {{{{ skill.length }}}}", r"rank\.md cannot be filled in: .*length"),
         ("rank.md", RANK.replace("JSON", "XML"), r"rank\.md does not mention JSON"),
+        ("rank.md", f"{RANK} {{% include '_own' %}}", r"rank\.md: there is no part '_own' to include"),
+        ("rank.md", f"{RANK} {{% include 'rank' %}}", r"rank\.md: there is no part 'rank' to include"),
+        ("rank.md", f"{RANK} {{% include budget %}}", r"rank\.md: there is no part None to include"),
+        ("rank.md", f"{RANK} {{% include '_evidence' %}}", r"names the variable 'advice', which nobody"),
+        ("_evidence.md", "JSON", r"_evidence\.md is the template of nothing"),
         ("ranking.md", RANK, r"ranking\.md is the template of nothing; use the names .*rank\.md"),
     ],
 )
@@ -56,6 +61,15 @@ def test_a_template_that_cannot_work_is_refused_by_file_and_variable(
 ) -> None:
     with pytest.raises(UsageError, match=said):
         load(saved(tmp_path, name, text))
+
+
+def test_a_template_of_ones_own_may_include_the_parts_of_the_built_in_one(tmp_path: Path) -> None:
+    own = "Read these and answer in JSON.\n{% include '_evidence' %}"
+    shown = load(saved(tmp_path, "reflect.md", own)).render(
+        "reflect", kind="failure", skill="- a", memory=[], advice="", budget=1, trajectories=[{"task": "x"}]
+    )
+    assert shown.startswith("Read these and answer in JSON.\nEverything between")
+    assert '{"task": "x"}' in shown
 
 
 def test_a_folder_that_is_not_there_and_a_file_that_is_no_text_are_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from skillopt_exp.simulation.optimizer.looking_back import guidance, meta_skill
 from skillopt_exp.simulation.optimizer.pooling import merge, rank, rate
 from skillopt_exp.simulation.optimizer.prompt import (
     CompactPrompt,
+    Form,
     LookBackPrompt,
     MergePrompt,
     Prompt,
@@ -18,11 +19,21 @@ from skillopt_exp.simulation.optimizer.prompt import (
     RankPrompt,
     RatePrompt,
     ReflectPrompt,
+    RewritePrompt,
     parse,
+    written,
 )
-from skillopt_exp.simulation.optimizer.reflecting import reflect
+from skillopt_exp.simulation.optimizer.reflecting import Reflection, reflect
 from skillopt_exp.simulation.optimizer.rewriting import shortened, written_anew
+from skillopt_exp.simulation.optimizer.suggesting import (
+    as_edit,
+    merged_skills,
+    merged_suggestions,
+    rewritten,
+    suggested,
+)
 
+_CALLED = {Form.edits: "edits", Form.suggestions: "suggestions", Form.skills: "skills"}
 _FENCED = 0.02
 _TRAILING_COMMA = 0.01
 """Shares of replies with the little faults that real models make, in [0, 1]."""
@@ -46,10 +57,11 @@ def _answer(prompt: Prompt, rng: random.Random) -> dict[str, Any]:
     match prompt:
         case ReflectPrompt():
             reflection = reflect(prompt, rng)
+            proposed = _proposed(prompt, reflection, rng)
             return {
                 "reasoning": reflection.reasoning,
                 "failure_summary": reflection.summary,
-                "edits": [_written(edit, with_support=False) for edit in reflection.edits],
+                prompt.form: [written(each, prompt.form, with_support=False) for each in proposed],
             }
         case ProposePrompt():
             reflection, text = written_anew(prompt, rng)
@@ -59,11 +71,15 @@ def _answer(prompt: Prompt, rng: random.Random) -> dict[str, Any]:
                 "new_skill": text,
             }
         case MergePrompt():
-            merged = merge(prompt.edits)
+            merged, called = _merged(prompt), _CALLED[prompt.form]
             return {
-                "reasoning": f"{len(prompt.edits)} edits say {len(merged)} different things.",
-                "edits": [_written(edit, with_support=True) for edit in merged],
+                "reasoning": f"{len(prompt.edits)} {called} say {len(merged)} different things.",
+                prompt.form: [written(each, prompt.form, with_support=True) for each in merged],
             }
+        case RewritePrompt():
+            edits = tuple(map(as_edit, prompt.suggestions))
+            text = rewritten(prompt.skill, edits, rng)
+            return {"reasoning": f"{len(edits)} suggestions are worked in.", "new_skill": text}
         case RankPrompt():
             return {
                 "reasoning": "The edits with most support come first.",
@@ -85,15 +101,28 @@ def _answer(prompt: Prompt, rng: random.Random) -> dict[str, Any]:
             return {"reasoning": reasoning, "meta_skill_content": text}
 
 
-def _written(edit: Proposal, *, with_support: bool) -> dict[str, Any]:
-    written: dict[str, Any] = {"op": edit.op}
-    if edit.target is not None:
-        written["target"] = edit.target
-    if edit.content is not None:
-        written["content"] = edit.content
-    if with_support:
-        written |= {"support_count": edit.support, "source_type": edit.source}
-    return written
+def _proposed(prompt: ReflectPrompt, reflection: Reflection, rng: random.Random) -> tuple[Proposal, ...]:
+    """What was thought of as edits, in the form that is asked for."""
+    match prompt.form:
+        case Form.edits:
+            return reflection.edits
+        case Form.suggestions:
+            return tuple(map(suggested, reflection.edits))
+        case Form.skills:
+            if not reflection.edits:
+                return ()
+            text = rewritten(prompt.skill, reflection.edits, rng)
+            return (Proposal("rewrite", reflection.summary or "what was learned", text),)
+
+
+def _merged(prompt: MergePrompt) -> tuple[Proposal, ...]:
+    match prompt.form:
+        case Form.edits:
+            return merge(prompt.edits)
+        case Form.suggestions:
+            return merged_suggestions(prompt.edits)
+        case Form.skills:
+            return merged_skills(prompt.skill, prompt.edits)
 
 
 def _as_models_write(answer: dict[str, Any], rng: random.Random) -> str:

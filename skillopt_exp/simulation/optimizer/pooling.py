@@ -41,7 +41,9 @@ def _merged(same: list[Proposal]) -> Proposal:
 def _meaning(edit: Proposal) -> tuple[str, ...]:
     """What two edits have in common that say the same."""
     content = " ".join((edit.content or "").casefold().split()).lstrip("-* ")
-    flaw = next((flaw for flaw, advice in ADVICE.items() if content in map(str.casefold, advice.rules)), None)
+    # A suggestion has words around the rule that it asks for.
+    known = ((flaw, rule.casefold()) for flaw, advice in ADVICE.items() for rule in advice.rules)
+    flaw = next((flaw for flaw, rule in known if rule in content), None)
     about = content if flaw is None else f"flaw {flaw}"
     # Where a rule is added is no part of what it says; what is replaced or deleted is.
     return ("add", about) if edit.op in _ADDING else (edit.op, edit.target or "", about)

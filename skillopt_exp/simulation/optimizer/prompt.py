@@ -4,13 +4,32 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 _BUDGET = re.compile(r"\b(?:At most|Only) (\d+)\b")
 _NUMBER = re.compile(r"\s*\[(\d+)\]\s*(?=\{)")
-_GUIDANCE = "<!-- SLOW_UPDATE_START -->"
+_PART = re.compile("<!-- (?:SLOW_UPDATE|APPENDIX)_START -->")
 _LIMIT = re.compile(r"\bof the (\d+) that it may have\b")
+_WORDING = re.compile(r"(?:rule|say): (.+)$", re.DOTALL)
+"""The rule at the end of an instruction."""
 _DEFAULT_BUDGET = 4
+
+
+class Form(StrEnum):
+    """What a reply proposes, by the name of its list."""
+
+    edits = "edits"
+    suggestions = "revise_suggestions"
+    skills = "skill_candidates"
+
+
+_NAMES = {
+    Form.edits: ("op", "target", "content"),
+    Form.suggestions: ("type", "title", "instruction"),
+    Form.skills: ("op", "title", "new_skill"),
+}
+"""Of the three texts of a proposal, in each form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +43,8 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One edit as a prompt shows it, or as a reply proposes it."""
+    """One edit as a prompt shows it, or as a reply proposes it; a suggestion by its type, title and
+    instruction, a whole skill by its title and text."""
 
     op: str
     target: str | None
@@ -46,6 +66,7 @@ class ReflectPrompt:
     budget: int
     advice: str = ""
     """What the optimizer once advised itself."""
+    form: Form = Form.edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +80,11 @@ class ProposePrompt:
 
 @dataclass(frozen=True, slots=True)
 class MergePrompt:
-    """Edits of several patches, in order."""
+    """Proposals of several patches, in order."""
 
     edits: tuple[Proposal, ...]
+    form: Form
+    skill: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +101,14 @@ class RatePrompt:
 
     skill: str
     edits: tuple[Proposal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RewritePrompt:
+    """A skill to be written anew as suggestions ask for."""
+
+    skill: str
+    suggestions: tuple[Proposal, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +134,21 @@ class CompactPrompt:
 
 
 Prompt = (
-    ReflectPrompt | ProposePrompt | MergePrompt | RankPrompt | RatePrompt | LookBackPrompt | CompactPrompt
+    ReflectPrompt
+    | ProposePrompt
+    | MergePrompt
+    | RankPrompt
+    | RatePrompt
+    | RewritePrompt
+    | LookBackPrompt
+    | CompactPrompt
 )
 
 
 def parse(text: str) -> Prompt | None:
     """The prompt in ``text``, or None when it is something else."""
-    blocks = (_block(text, tag) for tag in ("trajectories", "patches", "pairs", "edits"))
-    trajectories, patches, pairs, edits = blocks
+    blocks = (_block(text, tag) for tag in ("trajectories", "patches", "pairs", "edits", "suggestions"))
+    trajectories, patches, pairs, edits, suggestions = blocks
     if trajectories is not None:
         kind, inside = trajectories
         if kind == "mixed":
@@ -124,26 +162,45 @@ def parse(text: str) -> Prompt | None:
             attempts=tuple(_attempt(value) for value in _dicts(_json(inside))),
             budget=_budget(text),
             advice=_inside(text, "advice"),
+            form=_form(text, "trajectories"),
         )
     if patches is not None:
-        found = [edit for patch in _dicts(_json(patches[1])) for edit in _edits_of(patch)]
-        return MergePrompt(tuple(map(_proposal, found)))
+        form = _form(text, "patches")
+        found = [edit for patch in _dicts(_json(patches[1])) for edit in _listed(patch, form)]
+        return MergePrompt(tuple(_proposal(edit, form) for edit in found), form, _inside(text, "skill"))
     if pairs is not None:
         return _look_back(text, *pairs)
     if edits is not None and edits[0] == "rate":
         return RatePrompt(_inside(text, "skill"), tuple(edit for _, edit in _numbered(edits[1])))
     if edits is not None:
         return RankPrompt(tuple(_numbered(edits[1])), _budget(text))
+    if suggestions is not None:
+        found = _dicts(_json(suggestions[1]))
+        asked = tuple(_proposal(entry, Form.suggestions) for entry in found)
+        return RewritePrompt(_inside(text, "skill"), asked)
     limit = _LIMIT.search(text)
     if limit and _block(text, "long_skill") is not None:
         return CompactPrompt(_inside(text, "long_skill"), int(limit[1]))
     return None
 
 
+def body_of(skill: str) -> str:
+    """A skill without the parts between comment marks, which stand at its end."""
+    return _PART.split(skill, maxsplit=1)[0].strip()
+
+
+def written(proposal: Proposal, form: Form, *, with_support: bool) -> dict[str, Any]:
+    """A proposal under the names of its form."""
+    values = zip(_NAMES[form], (proposal.op, proposal.target, proposal.content), strict=True)
+    fields: dict[str, Any] = {name: value for name, value in values if value is not None}
+    if with_support:
+        fields |= {"support_count": proposal.support, "source_type": proposal.source}
+    return fields
+
+
 def editable_lines(skill: str) -> tuple[str, ...]:
-    """Lines that can be anchors: they occur once, outside the guidance."""
-    body = skill.partition(_GUIDANCE)[0]
-    return tuple(line for line in body.splitlines() if line.strip() and skill.count(line) == 1)
+    """Lines that can be anchors: they occur once, in the body."""
+    return tuple(line for line in body_of(skill).splitlines() if line.strip() and skill.count(line) == 1)
 
 
 def _block(text: str, tag: str) -> tuple[str, str] | None:
@@ -156,6 +213,12 @@ def _block(text: str, tag: str) -> tuple[str, str] | None:
     if opening is None or not closings or closings[-1] < opening.end():
         return None
     return opening[1] or "", text[opening.end() : closings[-1]].strip("\n")
+
+
+def _form(text: str, tag: str) -> Form:
+    """What is asked for behind the last data: the instructions name the list there."""
+    asked = text.rpartition(f"</{tag}>")[2]
+    return next((form for form in Form if f'"{form}"' in asked), Form.edits)
 
 
 def _inside(text: str, tag: str) -> str:
@@ -178,7 +241,7 @@ def _numbered(text: str) -> Iterator[tuple[int, Proposal]]:
             value, position = json.JSONDecoder().raw_decode(text, number.end())
         except ValueError:
             return
-        yield int(number[1]), _proposal(value)
+        yield int(number[1]), _proposal(value, Form.suggestions if "instruction" in value else Form.edits)
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
@@ -213,19 +276,20 @@ def _look_back(text: str, kind: str, inside: str) -> LookBackPrompt:
 
 
 def _contents(value: Any) -> Iterator[str]:
-    """Every ``content`` at any depth, whatever the shape of the memory."""
+    """Every proposed text at any depth, whatever the shape of the memory."""
     if isinstance(value, dict):
-        content = value.get("content")
-        if isinstance(content, str):
-            yield content
+        yield from (text for form in Form if isinstance(text := value.get(_NAMES[form][2]), str))
+        asked = _WORDING.search(_str(value.get("instruction")))
+        if asked is not None:
+            yield asked[1]
     nested = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for entry in nested:
         yield from _contents(entry)
 
 
-def _edits_of(patch: dict[str, Any]) -> list[dict[str, Any]]:
+def _listed(patch: dict[str, Any], form: Form) -> list[dict[str, Any]]:
     inner = patch.get("patch")
-    return _dicts(patch.get("edits")) or (_dicts(inner.get("edits")) if isinstance(inner, dict) else [])
+    return _dicts(patch.get(form)) or (_dicts(inner.get(form)) if isinstance(inner, dict) else [])
 
 
 def _attempt(value: dict[str, Any]) -> Attempt:
@@ -238,10 +302,11 @@ def _attempt(value: dict[str, Any]) -> Attempt:
     )
 
 
-def _proposal(value: dict[str, Any]) -> Proposal:
-    target, content, support = value.get("target"), value.get("content"), value.get("support_count")
+def _proposal(value: dict[str, Any], form: Form) -> Proposal:
+    op, target, content = (value.get(name) for name in _NAMES[form])
+    support = value.get("support_count")
     return Proposal(
-        op=_str(value.get("op")),
+        op=_str(op),
         target=target if isinstance(target, str) else None,
         content=content if isinstance(content, str) else None,
         support=support if isinstance(support, int) else 1,
