@@ -138,7 +138,8 @@ EPOCH_SWITCHES = {
 }  # fmt: skip
 # Tested where they act: sources and formats in tests/data, requests and prices in tests/llm, the
 # store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py, what a
-# gate's rule reads in tests/stages/test_gate_keys.py, when training ends in tests/test_scoring.py.
+# gate's rule reads in tests/stages/test_gate_keys.py, when training ends in tests/test_scoring.py, other
+# optimizers in tests/algorithms.
 ELSEWHERE = {
     "budget.calls", "budget.tokens", "budget.usd",
     "cache.max_gb", "cache.mode", "cache.path",
@@ -146,6 +147,7 @@ ELSEWHERE = {
     "dataset.name", "dataset.path", "dataset.records", "dataset.split_dir", "dataset.split_field",
     "gate.alpha", "gate.alpha_per", "gate.margin", "gate.no_regression",
     "gradient.analyst_workers", "model.max_error_rate", "optimizer.name",
+    "optimizer.factory", "optimizer.max_metric_calls", "optimizer.options",
     "rule.bands", "rule.name", "rule.open_until", "train.patience",
     "tracking.backend", "tracking.experiment", "tracking.uri",
 }  # fmt: skip

@@ -49,7 +49,7 @@ def _default(each: Field[Any]) -> str:
 def _readers(name: str) -> str:
     """The choices of the group that read the key, where not all do."""
     readers, group = chosen_by(name), name.partition(".")[0]
-    return f"; only {' and '.join(f'`{group}={each}`' for each in readers)}" if readers else ""
+    return f"; only {', '.join(f'`{group}={each}`' for each in readers)}" if readers else ""
 
 
 def _choices(kind: Any) -> str:

@@ -28,7 +28,8 @@ def test_every_file_of_a_group_composes(choice: str) -> None:
     named = [
         f"model.{role}.name=m" for role in ("target", "optimizer") if group in ("model", f"model/{role}")
     ]
-    assert isinstance(compose([choice, *(named if name in NAMELESS else [])]), Config)
+    own = ["optimizer.factory=somewhere:make"] if choice == "optimizer=custom" else []
+    assert isinstance(compose([choice, *own, *(named if name in NAMELESS else [])]), Config)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,8 @@ def test_one_role_can_be_swapped() -> None:
         ("gradient.minibatch_size=0", "gradient.minibatch_size is 0"),
         ("optimizer.learning_rate=0", "optimizer.learning_rate is 0"),
         ("optimizer.learningrate=2", "did you mean optimizer.learning_rate?"),
+        ("optimizer.max_metric_calls=9", "read by optimizer=gepa alone"),
+        ("optimizer=custom", "optimizer.factory has no value yet"),
         ("evaluation.val_limit=0", "evaluation.val_limit is 0"),
         ("dataset.split=[1,2]", "'dataset.split=[2,1,7]'"),
         ("dataset.split=[0,1,1]", "three numbers above zero"),

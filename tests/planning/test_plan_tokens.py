@@ -10,6 +10,7 @@ from planning.rehearsal import SETTINGS, models, planned, splits
 from running import SMALL, run
 
 from skillopt_exp import experiment
+from skillopt_exp.algorithms.gepa import Gepa
 from skillopt_exp.commands.composing import compose
 from skillopt_exp.config.model import EndpointConfig, ModelConfig, PriceConfig
 from skillopt_exp.config.spending import BudgetConfig
@@ -18,7 +19,7 @@ from skillopt_exp.llm.base import Stage
 from skillopt_exp.planning.case import Guesses
 from skillopt_exp.planning.counts import binomial, merges
 from skillopt_exp.planning.ground import at_once, survey
-from skillopt_exp.planning.plan import REPEATS, Plan, plan
+from skillopt_exp.planning.plan import REPEATS, Plan, plan, plan_gepa
 from skillopt_exp.planning.spending import Bounds
 from skillopt_exp.records import Message, Role, Usage
 
@@ -52,6 +53,20 @@ def test_the_tokens_of_a_real_run_lie_within_the_plan(tmp_path: Path) -> None:
     assert {"optimizer/aggregate", "target/test"} <= spent.keys()
 
 
+def test_the_tokens_of_a_real_search_lie_within_its_plan(tmp_path: Path) -> None:
+    overrides = ["optimizer=gepa", "model.target.max_tokens=2000", "model.optimizer.max_tokens=4000"]
+    plan = _plan_of(overrides, tmp_path)
+    spent = run(tmp_path, *overrides, "cache.mode=none").usage
+    for name, usage in spent.items():
+        planned = plan.stages[Stage(name.partition("/")[2])]
+        assert holds(planned.calls, usage.calls), name
+        assert usage.input_tokens is not None
+        assert usage.output_tokens is not None
+        assert holds(planned.input_tokens, usage.input_tokens), name
+        assert holds(planned.output_tokens, usage.output_tokens), name
+    assert {"optimizer/reflect", "target/test"} <= spent.keys()
+
+
 def _plan_of(overrides: list[str], base: Path) -> Plan:
     config = compose([*SMALL, *overrides])
     prepared = experiment.prepare(config, base=base)
@@ -60,7 +75,12 @@ def _plan_of(overrides: list[str], base: Path) -> Plan:
         allowed = at_once(config.model, config.gradient.analyst_workers)
         settings = prepared.decision.settings
         ground = await survey(prepared.task, prepared.splits, settings, prepared.seed_skill, allowed)
-        return await plan(ground, config.model, config.budget, Guesses(0.5, 5.0, 300, 2000))
+        guesses = Guesses(0.5, 5.0, 300, 2000)
+        match prepared.decision.algorithm:
+            case Gepa(max_metric_calls):
+                return await plan_gepa(ground, max_metric_calls, config.model, config.budget, guesses)
+            case _:
+                return await plan(ground, config.model, config.budget, guesses)
 
     return asyncio.run(measured())
 

@@ -117,6 +117,25 @@ def test_a_common_failure_leads_to_a_rule_against_it() -> None:
     assert all(reply["failure_summary"] for reply in replies)
 
 
+def propose(trajectories: list[dict[str, Any]], skill: str) -> str:
+    reply = parsed(Optimizer().reply(render("propose", skill=skill, trajectories=trajectories)))
+    text: str = reply["new_skill"]
+    return text
+
+
+def test_a_whole_skill_keeps_what_it_had_and_learns_from_failures_alone() -> None:
+    solved = [{**each, "hard": 1.0} for each in failures(quiz_items(8)[4:], Habit.hedging)]
+    learned = 0
+    for number in range(30):
+        skill = f"- Rule number {number} about nothing.\n- Be polite."
+        text = propose([*failures(quiz_items(4), Habit.wordy), *solved], skill)
+        learned += Habit.wordy in cured(text)
+        assert Habit.hedging not in cured(text), "those attempts were solved"
+        assert "- Be polite." in text or "- Rule number" in text, "at most one line is given up"
+        assert len(set(text.splitlines())) == len(text.splitlines())
+    assert learned >= 8
+
+
 def test_a_share_of_replies_is_harmful() -> None:
     edits = [
         [
