@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from skillopt_exp import __version__
-from skillopt_exp.llm.meter import added
+from skillopt_exp.display import bracketed, percent, points, print_banner, print_head, print_rows, spent
 from skillopt_exp.records import (
     FINISHED,
     EpochRecord,
@@ -26,7 +26,7 @@ from skillopt_exp.records import (
     Usage,
     Verdict,
 )
-from skillopt_exp.summary import status_of
+from skillopt_exp.summary import SEED_RULE_ACCEPTS, SEED_RULE_DELTA, status_of
 from skillopt_exp.tracking.session import TrackedRun
 from skillopt_exp.watch import Opening, Watcher
 
@@ -76,23 +76,15 @@ class Terminal(Watcher):
 
     def opened(self, opening: Opening) -> None:
         self._opening = opening
-        print_ = self._console.print
         chosen = "  ".join(f"{group}={name}" for group, name in sorted(opening.choices.items()))
-        print_(f"[bold]skillopt_exp[/] {__version__}  {escape(chosen)}", soft_wrap=True, highlight=False)
-        if opening.simulated:
-            print_(
-                "[bold magenta]SIMULATED[/] no network, no cost; the numbers say nothing about real models"
-            )
-        print_()
+        title = f"[bold]skillopt_exp[/] {__version__}  {escape(chosen)}"
+        print_banner(self._console, title, simulated=opening.simulated)
         sizes = " · ".join(f"{split} {opening.sizes[split]:,}" for split in Split)
         rows = [("data", f"{opening.dataset}: {sizes} items", "")]
         rows += [("target", opening.target, ""), ("optimizer", opening.optimizer, "")]
         rows += [(origin.key, origin.value, origin.source) for origin in opening.origins]
         rows += [_planned_steps(opening), ("folder", str(opening.folder), "")]
-        self._grid(rows)
-        for warning in opening.warnings:
-            print_(f"[yellow]warning[/]  {escape(warning)}", soft_wrap=True)
-        print_()
+        print_head(self._console, rows, opening.warnings)
         if self._console.is_terminal:
             self._live.start()
 
@@ -106,7 +98,7 @@ class Terminal(Watcher):
     def _start_table(self, seed: ScoredSkill, current: ScoredSkill, *, next_step: int) -> None:
         self._current = current.mean(Metric.hard)
         hard, soft = seed.mean(Metric.hard), seed.mean(Metric.soft)
-        self._console.print(f"seed skill: val {_percent(hard)} hard, {_percent(soft)} soft\n")
+        self._console.print(f"seed skill: val {percent(hard)} hard, {percent(soft)} soft\n")
         self._announce(next_step)
         assert self._opening is not None
         if self._opening.evaluates_only:
@@ -126,10 +118,10 @@ class Terminal(Watcher):
         columns = _COLUMNS.format(
             str(record.step) if total is None else f"{record.step}/{total}",
             record.epoch,
-            _percent(record.train_hard),
-            _percent(before),
+            percent(record.train_hard),
+            percent(before),
             _scored(record.candidate_hard, record.candidate_at_most),
-            _percent(record.best_hard),
+            percent(record.best_hard),
             f"{record.edits_applied} of {record.edits_proposed}" if record.edits_proposed else "none",
         )
         detail = f"  {verdict.detail}" if verdict.detail else ""
@@ -166,7 +158,7 @@ class Terminal(Watcher):
         if summary.cause:
             rows.append(("likely cause", summary.cause, ""))
         if self._opening.evaluates_only:
-            rows.append(("selection", f"val {_percent(summary.baseline_selection_hard)}", ""))
+            rows.append(("selection", f"val {percent(summary.baseline_selection_hard)}", ""))
         else:
             rows += _of_training(summary)
         rows += [
@@ -177,7 +169,7 @@ class Terminal(Watcher):
         tracked = self._tracked()
         if tracked is not None:
             rows += [("MLflow", tracked.ui_command, ""), ("", tracked.link, "")]
-        self._grid(rows)
+        print_rows(self._console, rows)
 
     def failed(self, error: BaseException, summary: Summary | None) -> None:
         self._live.stop()
@@ -190,7 +182,7 @@ class Terminal(Watcher):
             rows.append(("best so far", str(folder / "best_skill.md"), ""))
         rows.append(("go on with", f"python -m skillopt_exp resume run={shlex.quote(str(folder))}", ""))
         self._console.print()
-        self._grid(rows)
+        print_rows(self._console, rows)
 
     def _announce(self, step: int) -> None:
         assert self._opening is not None
@@ -203,31 +195,6 @@ class Terminal(Watcher):
     def _status(self) -> Text:
         calls = sum(usage.calls for usage in self._usage().values())
         return Text(f"  {self._doing}, {calls:,} calls so far", style="dim")
-
-    def _grid(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Names, values and remarks in columns; long values are never cut, so that they can be copied."""
-        width = max(len(name) for name, _, _ in rows)
-        for name, value, remark in rows:
-            line = Text.assemble(
-                (f"{name:<{width}}  ", "dim"), value, (f"   {remark}" if remark else "", "dim")
-            )
-            self._console.print(line, soft_wrap=True, highlight=False)
-
-
-def spent(usage: Mapping[str, Usage]) -> str:
-    """Calls, tokens and money in one line; what a provider did not say is unknown, not zero."""
-    total = added(usage.values())
-    text = f"{total.calls:,} calls, {_count(total.input_tokens)} tokens in, {_count(total.output_tokens)} out"
-    text += (
-        ", cost unknown"
-        if total.cost_usd is None
-        else f", ${total.cost_usd:,.{2 if total.cost_usd >= 1 or not total.cost_usd else 4}f}"
-    )
-    return f"{text}; {total.reused:,} answers reused from the store" if total.reused else text
-
-
-def _count(tokens: int | None) -> str:
-    return "unknown" if tokens is None else f"{tokens:,}"
 
 
 def _planned_steps(opening: Opening) -> tuple[str, str, str]:
@@ -243,27 +210,25 @@ def _of_training(summary: Summary) -> list[tuple[str, str, str]]:
     return [
         (
             "selection",
-            f"val {_percent(summary.baseline_selection_hard)} -> {_percent(summary.best_selection_hard)}",
+            f"val {percent(summary.baseline_selection_hard)} -> {percent(summary.best_selection_hard)}",
             "optimistic: the skill was chosen on these items",
         ),
         ("steps", _outcomes(summary), ""),
         (
             "seed rule",
             "met" if summary.meets_seed_rule else "not met",
-            "asks for over 2 points on test and at least 2 accepted steps",
+            f"asks for over {100 * SEED_RULE_DELTA:g} points on test and at least {SEED_RULE_ACCEPTS} "
+            "accepted steps",
         ),
     ]
 
 
 def _result(summary: Summary) -> str:
     if summary.test_delta_hard is None:
-        score = "" if summary.test_hard is None else f": test {_percent(summary.test_hard)}"
+        score = "" if summary.test_hard is None else f": test {percent(summary.test_hard)}"
         return f"{summary.verdict}{score}"
-    text = f"{summary.verdict}: test {_percent(summary.baseline_test_hard)} -> {_percent(summary.test_hard)}"
-    text += f", {100 * summary.test_delta_hard:+.1f} points"
-    interval = summary.test_delta_interval
-    if interval is not None:
-        text += f" (95 % interval {100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
+    text = f"{summary.verdict}: test {percent(summary.baseline_test_hard)} -> {percent(summary.test_hard)}"
+    text += f", {points(summary.test_delta_hard)} points{bracketed(summary.test_delta_interval)}"
     return f"{text} on {summary.num_test_items:,} items"
 
 
@@ -283,8 +248,4 @@ def _outcomes(summary: Summary) -> str:
 
 def _scored(share: float | None, at_most: float | None) -> str:
     """A candidate's score, or what it could have reached at most where its evaluation ended early."""
-    return _percent(share) if at_most is None else f"<={_percent(at_most)}"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"
+    return percent(share) if at_most is None else f"<={percent(at_most)}"

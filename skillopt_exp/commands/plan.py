@@ -73,12 +73,13 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
 
     from skillopt_exp import experiment, llm
     from skillopt_exp.algorithms.gepa import Gepa
+    from skillopt_exp.display import print_head
     from skillopt_exp.llm.budget import loosely_held, unenforceable
     from skillopt_exp.llm.connect import by_role
     from skillopt_exp.planning.case import Guesses
     from skillopt_exp.planning.ground import at_once, survey
     from skillopt_exp.planning.plan import Plan, plan, plan_gepa
-    from skillopt_exp.planning.table import print_head, print_plan
+    from skillopt_exp.planning.table import print_plan
 
     if isinstance(config.optimizer, CustomConfig):
         raise UsageError(

@@ -10,12 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from skillopt_exp import __version__
+from skillopt_exp.display import percent, points, print_banner, print_head, print_warnings, span
 from skillopt_exp.evaluation.bench import Bench
 from skillopt_exp.evaluation.evaluate import Question
 from skillopt_exp.evaluation.matrix import Cell, Matrix, Place, Spectator
 from skillopt_exp.evaluation.scoring import Progress
-from skillopt_exp.evaluation.table import percent, points, progress_on, span
-from skillopt_exp.planning.table import print_head
+from skillopt_exp.evaluation.table import progress_on
 from skillopt_exp.records import Evidence, Split
 
 _EVIDENCE = {
@@ -39,7 +39,7 @@ class Follower(Spectator):
         for warning in bench.warnings:
             if warning not in self._warned:
                 self._warned.add(warning)
-                self._console.print(Text.assemble(("warning  ", "yellow"), warning), soft_wrap=True)
+                print_warnings(self._console, [warning])
         with progress_on(self._console, bench) as progress:
             yield progress
 
@@ -53,7 +53,7 @@ class Follower(Spectator):
 
 def print_beginning(console: Console, question: Question, split: Split, num_cells: int) -> None:
     """What is asked, before the first cell."""
-    console.print(f"[bold]skillopt_exp[/] {__version__}  {question.verb}\n", highlight=False)
+    print_banner(console, f"[bold]skillopt_exp[/] {__version__}  {question.verb}", simulated=False)
     rows = [(name, each.described, "") for name, each in question.skills.items()]
     print_head(console, [*rows, ("cells", f"{num_cells:,}", f"each on its {split} split")], ())
 

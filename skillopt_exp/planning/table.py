@@ -1,6 +1,6 @@
 """The plan as a person reads it: one table that fits 80 columns, and what it rests on in words."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from rich import box
 from rich.console import Console
@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from skillopt_exp.config.model import EndpointConfig, PriceConfig
+from skillopt_exp.display import dollars
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.planning import case
 from skillopt_exp.planning.afford import FEW_STEPS, Afforded, Reserve
@@ -34,17 +35,6 @@ _PURPOSE = {
 _NAMES = max(map(len, Stage))
 
 _UNKNOWN, _NO_LIMIT = "unknown", "no limit"
-
-
-def print_head(console: Console, rows: Sequence[tuple[str, str, str]], warnings: Sequence[str]) -> None:
-    """Names, values and remarks of what is planned, then what to be warned of."""
-    width = max(len(name) for name, _, _ in rows)
-    for name, value, remark in rows:
-        line = Text.assemble((f"{name:<{width}}  ", "dim"), value, (f"   {remark}" if remark else "", "dim"))
-        console.print(line, soft_wrap=True, highlight=False)
-    for warning in warnings:
-        console.print(Text.assemble(("warning  ", "yellow"), warning), soft_wrap=True)
-    console.print()
 
 
 def print_plan(
@@ -103,12 +93,7 @@ def _costs(bounds: Bounds) -> Iterator[str]:
         if bounds.expected is None:
             yield _UNKNOWN
         else:
-            yield _NO_LIMIT if value is None else _usd(value)
-
-
-def _usd(value: float) -> str:
-    """Cents, and more digits where cents say nothing."""
-    return f"{value:,.2f}" if value >= 1 or value == 0 else f"{value:.4f}"
+            yield _NO_LIMIT if value is None else dollars(value)
 
 
 def _times(bounds: Bounds) -> Iterator[str]:
@@ -169,7 +154,7 @@ def _reserve(role: Role, reserved: Reserve) -> str:
             f"an unknown amount of a budget: model.{role}.max_tokens is null. With it null budget.usd is "
             "refused, and budget.tokens holds but for the length of a reply"
         )
-    cost = "" if reserved.cost_usd is None else f" (${_usd(reserved.cost_usd)})"
+    cost = "" if reserved.cost_usd is None else f" (${dollars(reserved.cost_usd)})"
     return f"about {reserved.tokens:,.0f} tokens{cost} of a budget until its answer is there"
 
 

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from skillopt_exp.display import percent
 from skillopt_exp.records import Metric
 from skillopt_exp.selftest.trials import Findings, Plan
 from skillopt_exp.stats.power import smallest_gain, wins_needed
@@ -45,7 +46,7 @@ def _useless(findings: Sequence[Findings]) -> Table:
     for each in findings:
         rates = (each.false_accept, each.runs_with_one, each.runs_with_two)
         optimism = f"{round(100 * each.optimism, 1) + 0.0:+.1f} points"  # adding zero: no -0.0
-        table.add_row(f"{each.num_val:,}", *map(_percent, rates), optimism, _percent(each.seed_rule))
+        table.add_row(f"{each.num_val:,}", *map(percent, rates), optimism, percent(each.seed_rule))
     return table
 
 
@@ -56,7 +57,7 @@ def _useful(plan: Plan, findings: Sequence[Findings]) -> Table:
     table = _table("val\nitems", *gains, *columns)
     for each in findings:
         known = _known(plan, each.num_val) if exact else ()
-        table.add_row(f"{each.num_val:,}", *map(_percent, each.power), *known)
+        table.add_row(f"{each.num_val:,}", *map(percent, each.power), *known)
     return table
 
 
@@ -92,10 +93,6 @@ def _notes(plan: Plan) -> list[str]:
     if plan.settings.metric is not Metric.hard:
         notes.append("Partial credit of a failed answer is 0, 1/4, 1/2 or 3/4, each as often.")
     return notes
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def _share(share: float) -> str:

@@ -9,13 +9,14 @@ from evaluation.benches import BLUE, RED, attempts, colours, silent, simulated
 from llm.misbehaving import MisbehavingServer
 from rich.console import Console
 
+from skillopt_exp.display import p_value
 from skillopt_exp.evaluation.evaluate import Question, evaluate
 from skillopt_exp.evaluation.figures import difference
 from skillopt_exp.evaluation.grid import Follower, print_matrix
 from skillopt_exp.evaluation.matrix import Cell, Matrix
 from skillopt_exp.evaluation.scoring import Scored
 from skillopt_exp.evaluation.source import NO_SKILL
-from skillopt_exp.evaluation.table import p_value, print_evaluation, print_question, progress_on
+from skillopt_exp.evaluation.table import print_evaluation, print_question, progress_on
 from skillopt_exp.records import Evidence, Interval, Split
 
 QUESTION = Question("compare", {"a": RED, "b": BLUE, "control": NO_SKILL}, ("b", "a"))

@@ -1,0 +1,110 @@
+"""How figures and rows look in a terminal: one place for percent, points, dollars and what is unknown.
+
+Scores come in as fractions and go out as percent; None is what is not known, and never shown as zero.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from skillopt_exp.llm.meter import added
+from skillopt_exp.records import Interval, Usage
+from skillopt_exp.stats import CONFIDENCE
+
+Row = tuple[str, str, str]
+"""A name, its value, and a remark that may be empty."""
+
+LEVEL = f"{100 * CONFIDENCE:g} %"
+"""The confidence of every interval that is shown."""
+
+_NOTHING = "-"
+
+
+def print_banner(console: Console, title: str, *, simulated: bool) -> None:
+    """What runs and, in the line below, whether its models are simulated; then a blank line."""
+    console.print(Text.from_markup(title), soft_wrap=True, highlight=False)
+    if simulated:
+        warning = "no network, no cost; the numbers say nothing about real models"
+        console.print(f"[bold magenta]SIMULATED[/] {warning}")
+    console.print()
+
+
+def print_rows(console: Console, rows: Sequence[Row]) -> None:
+    """Names, values and remarks in columns; long values are never cut, so that they can be copied."""
+    width = max(len(name) for name, _, _ in rows)
+    for name, value, remark in rows:
+        line = Text.assemble((f"{name:<{width}}  ", "dim"), value, (f"   {remark}" if remark else "", "dim"))
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def print_warnings(console: Console, warnings: Sequence[str]) -> None:
+    """One line each."""
+    for warning in warnings:
+        console.print(Text.assemble(("warning  ", "yellow"), warning), soft_wrap=True)
+
+
+def print_head(console: Console, rows: Sequence[Row], warnings: Sequence[str]) -> None:
+    """The rows, then what to be warned of, then a blank line."""
+    print_rows(console, rows)
+    print_warnings(console, warnings)
+    console.print()
+
+
+def percent(share: float | None) -> str:
+    """A share, in percent."""
+    return _NOTHING if share is None else f"{100 * share:.1f} %"
+
+
+def bare_percent(share: float) -> str:
+    """The same without its sign, for tables."""
+    return f"{100 * share:.1f}"
+
+
+def points(value: float) -> str:
+    """A difference of shares, in percentage points."""
+    return f"{100 * value:+.1f}"
+
+
+def span(interval: Interval | None, shown: Callable[[float], str]) -> str:
+    """The ends of ``interval``, as ``shown`` writes them."""
+    return _NOTHING if interval is None else f"{shown(interval.low)} to {shown(interval.high)}"
+
+
+def bracketed(interval: Interval | None, shown: Callable[[float], str] = points) -> str:
+    """The ends of ``interval`` as they follow its value; nothing where there is none."""
+    return "" if interval is None else f" ({LEVEL} interval {span(interval, shown)})"
+
+
+def p_value(p: float) -> str:
+    """A p value as far as its size says something."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
+
+
+def counted(count: float | None) -> str:
+    """A whole number of tokens or calls, which may be unknown."""
+    return "unknown" if count is None else f"{count:,.0f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference with its sign and one digit, which may be unknown."""
+    return "unknown" if value is None else f"{value:+,.1f}"
+
+
+def dollars(value: float) -> str:
+    """An amount without its sign: cents, and more digits where cents say nothing."""
+    return f"{value:,.2f}" if value >= 1 or value == 0 else f"{value:.4f}"
+
+
+def spent(usage: Mapping[str, Usage]) -> str:
+    """Calls, tokens and money in one line; what a provider did not say is unknown, not zero."""
+    total = added(usage.values())
+    text = f"{total.calls:,} calls, {counted(total.input_tokens)} tokens in, "
+    text += f"{counted(total.output_tokens)} out"
+    text += ", cost unknown" if total.cost_usd is None else f", ${dollars(total.cost_usd)}"
+    return f"{text}; {total.reused:,} answers reused from the store" if total.reused else text
+
+
+def named(text: str) -> str:
+    """A name out of the data: what is not printable would reach the terminal as a command."""
+    return text if text.isprintable() else ascii(text)
