@@ -5,11 +5,13 @@ Scores come in as fractions and go out as percent; None is what is not known, an
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from skillopt_exp.llm.meter import added
-from skillopt_exp.records import Interval, Usage
+from skillopt_exp.records import ACall, Gain, GroupResult, Interval, Usage
 from skillopt_exp.stats import CONFIDENCE
 
 Row = tuple[str, str, str]
@@ -18,7 +20,11 @@ Row = tuple[str, str, str]
 LEVEL = f"{100 * CONFIDENCE:g} %"
 """The confidence of every interval that is shown."""
 
+MOST_GROUPS = 12
+"""Groups that a table shows, the largest; all of them stand in a file."""
+
 _NOTHING = "-"
+_SMALL = "*"
 
 
 def print_banner(console: Console, title: str, *, simulated: bool) -> None:
@@ -108,3 +114,66 @@ def spent(usage: Mapping[str, Usage]) -> str:
 def named(text: str) -> str:
     """A name out of the data: what is not printable would reach the terminal as a command."""
     return text if text.isprintable() else ascii(text)
+
+
+def taken(a_call: ACall) -> str:
+    """What one call takes more than another one: tokens, and seconds where calls were waited for."""
+    text = f"{signed(a_call.input)} tokens in, {signed(a_call.output)} out"
+    return text if a_call.seconds is None else f"{text}, {a_call.seconds:+.2f} s"
+
+
+def plain_table(first: str, *others: str) -> Table:
+    """A table of figures that fits 80 columns: names on the left, the rest to the right."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def print_groups(
+    console: Console, groups: Mapping[str, GroupResult], title: str, first: str, second: str | None
+) -> None:
+    """A row a group, the largest first: the skill called ``first``, and what it is against ``second``.
+
+    Prints nothing where there are no groups.
+    """
+    if not groups:
+        return
+    against = () if second is None else (second, "points", LEVEL)
+    table = plain_table(title, "items", first, LEVEL, "soft", *against)
+    shown = largest(groups)
+    for name, each in shown:
+        marked = f"{each.num_items:,}{_SMALL if each.small else ''}"
+        table.add_row(Text(group_name(name)), marked, *_figures(each, first, second))
+    console.print(table)
+    if any(each.small for _, each in shown):
+        console.print(Text(f"{_SMALL} too few items to tell any but a very large gain from luck", "dim"))
+    if len(groups) > MOST_GROUPS:
+        console.print(Text(f"{len(groups) - MOST_GROUPS:,} smaller groups are in summary.json", "dim"))
+    console.print()
+
+
+def largest(groups: Mapping[str, GroupResult]) -> list[tuple[str, GroupResult]]:
+    """The groups that a table shows."""
+    by_size = sorted(groups.items(), key=lambda each: (-each[1].num_items, each[0]))
+    return by_size[:MOST_GROUPS]
+
+
+def group_name(name: str) -> str:
+    """What a group is called; items without one are a group, too."""
+    return named(name) if name else "(no group)"
+
+
+def _figures(group: GroupResult, first: str, second: str | None) -> list[str]:
+    one = group.standings[first]
+    cells = [bare_percent(one.hard), span(one.hard_interval, bare_percent), bare_percent(one.soft)]
+    if second is not None:
+        gain: Gain | None = group.gain
+        assert gain is not None, "whoever compares two skills compares them in each group"
+        cells += [
+            bare_percent(group.standings[second].hard),
+            points(gain.hard),
+            span(gain.hard_interval, points),
+        ]
+    return cells

@@ -30,6 +30,7 @@ from skillopt_exp.llm.budget import loosely_held, unenforceable
 from skillopt_exp.llm.connect import Models, by_role
 from skillopt_exp.llm.endpoint import locate
 from skillopt_exp.llm.ledger import Ledger
+from skillopt_exp.llm.listening import Listening
 from skillopt_exp.llm.overheard import Overheard
 from skillopt_exp.loop import Trainer
 from skillopt_exp.records import Exchange, Progress, Role, Skill, Split, Splits, Summary, Usage
@@ -173,6 +174,7 @@ async def _run(
     transport = simulation.transport(experiment.loaded.knowledge) if experiment.simulated else None
     analysts = asyncio.Semaphore(experiment.config.gradient.analyst_workers)
     caps = {stage: analysts for stage in Stage if stage.role is Role.optimizer}
+    heard = Listening(ledger, stage=Stage.test)
     tally = Tally(opening, experiment.decision.settings.seed)
     watcher: Watcher = Broadcast([tally])
     usage: Callable[[], dict[str, Usage]] = dict
@@ -183,7 +185,7 @@ async def _run(
                 transport=transport,
                 caps=caps,
                 answers=answers,
-                ledger=ledger,
+                ledger=heard,
                 budget=experiment.config.budget,
                 go_on=f"python -m skillopt_exp resume run={shlex.quote(str(opening.folder))}",
                 revisions=_revisions(experiment),
@@ -192,7 +194,7 @@ async def _run(
                 watcher = Broadcast([tally, *watching(models, optimizer.take)])
                 usage = models.meter.by_stage
                 watcher.opened(opening)
-                await _train(experiment, replace(models, optimizer=optimizer), watcher, progress)
+                await _train(experiment, replace(models, optimizer=optimizer), watcher, progress, heard)
             if tally.optimizer_unusable():
                 raise ProviderError(
                     f"not one reply of the optimizer model {opening.optimizer!r} could be read as JSON; "
@@ -217,7 +219,9 @@ def _revisions(experiment: Experiment) -> dict[Provider, str]:
     return {Provider.simulated: hashlib.sha256(known.encode("utf-8", "surrogatepass")).hexdigest()}
 
 
-async def _train(experiment: Experiment, models: Models, watcher: Watcher, progress: Progress | None) -> None:
+async def _train(
+    experiment: Experiment, models: Models, watcher: Watcher, progress: Progress | None, heard: Listening
+) -> None:
     trainer = Trainer(
         task=experiment.task,
         splits=experiment.splits,
@@ -235,6 +239,8 @@ async def _train(experiment: Experiment, models: Models, watcher: Watcher, progr
         state=state,
         watcher=watcher,
         repeats=experiment.config.evaluation.repeats,
+        control=experiment.config.evaluation.control,
+        heard=heard.take,
     )
 
 

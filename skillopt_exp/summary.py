@@ -1,16 +1,19 @@
 """From what a run did to its result in words and numbers."""
 
 import asyncio
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillopt_exp import rules
 from skillopt_exp.errors import BudgetError, InterruptedRun, OutageError
+from skillopt_exp.held_out import HeldOut, OnTest
 from skillopt_exp.records import (
     FINISHED,
+    NO_CALLS,
+    ACall,
     Evidence,
+    Interval,
     Metric,
     Outcome,
     ParsePath,
@@ -19,15 +22,14 @@ from skillopt_exp.records import (
     ScoredSkill,
     Skill,
     Split,
+    Standing,
     StepRecord,
     StepTrace,
     StopReason,
     Summary,
     Usage,
-    mean,
     stopped,
 )
-from skillopt_exp.stats import differences, evidence, paired_interval
 from skillopt_exp.watch import Opening, Watcher
 
 FORMAT = 1
@@ -52,7 +54,7 @@ class Tally(Watcher):
         self.records: list[StepRecord] = []
         self.ungated = False
         self.stop_reason: StopReason | None = None
-        self.tests: dict[str, tuple[float, ...]] = {}
+        self.tests: dict[str, OnTest] = {}
 
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
         self.baseline_skill = self.best = seed
@@ -73,11 +75,8 @@ class Tally(Watcher):
         """That of a run which came to its end."""
         return FINISHED if self.stop_reason is None else stopped(self.stop_reason)
 
-    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
-        by_item: dict[str, list[float]] = {}
-        for rollout in rollouts:
-            by_item.setdefault(rollout.item.id, []).append(rollout.score.hard)
-        self.tests[which] = tuple(math.fsum(hards) / len(hards) for hards in by_item.values())
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout], a_call: ACall = NO_CALLS) -> None:
+        self.tests[which] = OnTest(skill, tuple(rollouts), a_call)
 
     def summary(self, status: str, usage: Mapping[str, Usage]) -> Summary | None:
         """The result so far, or None before the baseline was scored."""
@@ -85,11 +84,11 @@ class Tally(Watcher):
             return None
         baseline, best = self.baseline_skill, self.best
         outcomes = Counter(record.outcome for record in self.records)
+        held_out = HeldOut(self.tests)
         trained = not self.opening.evaluates_only
-        tested = trained and "best" in self.tests and "baseline" in self.tests
-        deltas = differences(self.tests["best"], self.tests["baseline"]) if tested else ()
-        shown = evidence(deltas) if deltas else None
-        delta = mean(deltas)
+        headline, standings = held_out.headline if trained else None, held_out.standings
+        shown = None if headline is None else headline.evidence
+        delta = None if headline is None else headline.hard
         accepts = outcomes[Outcome.accepted]
         return Summary(
             format=FORMAT,
@@ -106,12 +105,12 @@ class Tally(Watcher):
             baseline_selection_hard=baseline.mean(Metric.hard),
             best_selection_hard=best.mean(Metric.hard),
             best_step=best.step,
-            baseline_test_hard=mean(self.tests.get("baseline", ())),
-            test_hard=mean(self.tests.get("best", ())),
+            baseline_test_hard=_hard(standings, "baseline"),
+            test_hard=_hard(standings, "best"),
             test_delta_hard=delta,
-            test_delta_interval=paired_interval(deltas),
-            final_test_hard=mean(self.tests.get("final", ())),
-            num_test_items=len(self.tests.get("best", ())),
+            test_delta_interval=None if headline is None else headline.hard_interval,
+            final_test_hard=_hard(standings, "final"),
+            num_test_items=standings["best"].num_items if "best" in standings else 0,
             total_steps=len(self.records),
             total_accepts=accepts,
             total_rejects=outcomes[Outcome.rejected],
@@ -120,6 +119,16 @@ class Tally(Watcher):
             seed_digest=baseline.skill.digest,
             best_digest=best.skill.digest,
             gate=self.opening.gate,
+            control_test_hard=_hard(standings, "control"),
+            control_test_hard_interval=_interval(standings, "control"),
+            baseline_test_hard_interval=_interval(standings, "baseline"),
+            test_hard_interval=_interval(standings, "best"),
+            final_test_hard_interval=_interval(standings, "final"),
+            test_digests={name: each.skill.digest for name, each in self.tests.items()},
+            test_gains=held_out.gains,
+            test_by_group=held_out.groups,
+            test_a_call={name: each.a_call for name, each in self.tests.items()},
+            skill_cost_a_call=held_out.cost_a_call,
             usage=usage,
             notes=self._notes(),
         )
@@ -191,6 +200,14 @@ class Tally(Watcher):
         if faults:
             notes.append(f"{faults} replies could not be used and scored 0 (see faults in history.jsonl)")
         return tuple(notes)
+
+
+def _hard(standings: Mapping[str, Standing], which: str) -> float | None:
+    return standings[which].hard if which in standings else None
+
+
+def _interval(standings: Mapping[str, Standing], which: str) -> Interval | None:
+    return standings[which].hard_interval if which in standings else None
 
 
 def _parse_paths(records: Sequence[StepRecord]) -> Counter[str]:

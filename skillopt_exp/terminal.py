@@ -1,7 +1,7 @@
 """What a person sees of a run: what was decided, one line a step, the result and where it lies."""
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.live import Live
@@ -9,9 +9,25 @@ from rich.markup import escape
 from rich.text import Text
 
 from skillopt_exp import __version__
-from skillopt_exp.display import bracketed, percent, points, print_banner, print_head, print_rows, spent
+from skillopt_exp.display import (
+    Row,
+    bare_percent,
+    bracketed,
+    percent,
+    points,
+    print_banner,
+    print_groups,
+    print_head,
+    print_rows,
+    span,
+    spent,
+    taken,
+)
+from skillopt_exp.held_out import HEADLINE
 from skillopt_exp.records import (
     FINISHED,
+    NO_CALLS,
+    ACall,
     EpochRecord,
     Metric,
     Outcome,
@@ -42,6 +58,10 @@ _WHY_STOPPED = {
     StopReason.ceiling: "training ends here: no candidate can score enough on val to be accepted any more",
     StopReason.patience: "training ends here: train.patience epochs went by without an accepted candidate",
 }
+_HELD_OUT = f"{Split.test} ({Split.test.meaning})"
+_LABELS = f"train is {Split.train.meaning}; val, candidate and best are {Split.val.meaning} (val)"
+"""What the scores of a step are."""
+
 _COLUMNS = "{:>7}  {:>5}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}   "
 """Of a step: number, epoch, train score, val score before and of the candidate, best, edits applied."""
 
@@ -103,6 +123,7 @@ class Terminal(Watcher):
         assert self._opening is not None
         if self._opening.evaluates_only:
             return
+        self._console.print(Text(f"{_LABELS}; {_HELD_OUT} comes at the end", "dim"), soft_wrap=True)
         self._console.print(
             Text(
                 _COLUMNS.format("step", "epoch", "train", "val", "candidate", "best", "edits") + "verdict",
@@ -146,7 +167,7 @@ class Terminal(Watcher):
         self._console.print(_WHY_STOPPED[reason], highlight=False, soft_wrap=True)
         self._doing = "scoring on test"
 
-    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout], a_call: ACall = NO_CALLS) -> None:
         self._live.stop()
 
     def finished(self, summary: Summary, best: ScoredSkill) -> None:
@@ -154,9 +175,13 @@ class Terminal(Watcher):
         assert self._opening is not None
         folder = self._opening.folder
         self._console.print()
+        print_groups(self._console, summary.test_by_group, Split.test.meaning, *HEADLINE)
         rows = [("result", _result(summary), "" if summary.status == FINISHED else summary.status)]
         if summary.cause:
             rows.append(("likely cause", summary.cause, ""))
+        rows += _held_out(summary)
+        if summary.skill_cost_a_call is not None:
+            rows.append(("a call", taken(summary.skill_cost_a_call), "best minus no skill, on test"))
         if self._opening.evaluates_only:
             rows.append(("selection", f"val {percent(summary.baseline_selection_hard)}", ""))
         else:
@@ -235,6 +260,35 @@ def _result(summary: Summary) -> str:
 def _spared(summary: Summary) -> str:
     saved = summary.val_attempts_saved
     return f"{saved:,} attempts at val items spared" if saved > 0 else ""
+
+
+def _held_out(summary: Summary) -> Iterator[Row]:
+    """The tested skills, equal texts in one row, each with its interval and its paired differences."""
+    hards = {
+        "control": (summary.control_test_hard, summary.control_test_hard_interval),
+        "baseline": (summary.baseline_test_hard, summary.baseline_test_hard_interval),
+        "best": (summary.test_hard, summary.test_hard_interval),
+        "final": (summary.final_test_hard, summary.final_test_hard_interval),
+    }
+    rows: dict[str, list[str]] = {}
+    for name in hards:
+        if name in summary.test_digests:
+            rows.setdefault(summary.test_digests[name], []).append(name)
+    title = _HELD_OUT
+    for names in rows.values():
+        share, interval = hards[names[0]]
+        gains = (
+            f"{points(gain.hard)} ({span(gain.hard_interval, points)}) over {_called(gain.second)}"
+            for gain in summary.test_gains
+            if gain.first in names
+        )
+        called = " and ".join(map(_called, names))
+        yield title, f"{called} {percent(share)}{bracketed(interval, bare_percent)}", "; ".join(gains)
+        title = ""
+
+
+def _called(which: str) -> str:
+    return "no skill" if which == "control" else which
 
 
 def _unchanged(summary: Summary) -> str:

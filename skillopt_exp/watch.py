@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillopt_exp.records import (
+    NO_CALLS,
+    ACall,
     Progress,
     Rollout,
     ScoredSkill,
@@ -86,8 +88,11 @@ class Watcher:
     def replayed(self, trace: StepTrace) -> None:
         """A step that an earlier process told was gone through again, to the same end."""
 
-    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
-        """``which`` of baseline, best, final was scored on test, once, after the last step."""
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout], a_call: ACall = NO_CALLS) -> None:
+        """``which`` of control, baseline, best, final was scored on test, once, after the last step.
+
+        ``a_call`` is what one call of it took.
+        """
 
     def finished(self, summary: Summary, best: ScoredSkill) -> None:
         """The run is complete."""
@@ -126,9 +131,9 @@ class Broadcast(Watcher):
         for watcher in self._watchers:
             watcher.replayed(trace)
 
-    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout], a_call: ACall = NO_CALLS) -> None:
         for watcher in self._watchers:
-            watcher.tested(which, skill, rollouts)
+            watcher.tested(which, skill, rollouts, a_call)
 
     def finished(self, summary: Summary, best: ScoredSkill) -> None:
         for watcher in self._watchers:

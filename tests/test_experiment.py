@@ -88,6 +88,7 @@ def test_the_answers_of_test_items_reach_no_decision(tmp_path: Path) -> None:
 SWITCHES = {
     "dataset.context_chars": ("dataset.context_chars=60", "baseline/selection.jsonl"),
     "dataset.fields.context": ("dataset.fields.context=null", "baseline/selection.jsonl"),
+    "dataset.fields.group": ("dataset.fields.group=null", "summary.json"),
     "dataset.fields.id": ("dataset.fields.id=null", "split_manifest.json"),
     "dataset.instruction": ("dataset.instruction='Name it.'", "baseline/selection.jsonl"),
     "dataset.limit": ("dataset.limit=70", "split_manifest.json"),
@@ -139,12 +140,13 @@ EPOCH_SWITCHES = {
 # Tested where they act: sources and formats in tests/data, requests and prices in tests/llm, the
 # store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py, what a
 # gate's rule reads in tests/stages/test_gate_keys.py, when training ends in tests/test_scoring.py, other
-# optimizers in tests/algorithms.
+# optimizers in tests/algorithms, the control in tests/test_held_out.py.
 ELSEWHERE = {
     "budget.calls", "budget.tokens", "budget.usd",
     "cache.max_gb", "cache.mode", "cache.path",
     "dataset.fields.answers", "dataset.fields.question", "dataset.gold_after", "dataset.min_source_items",
     "dataset.name", "dataset.path", "dataset.records", "dataset.split_dir", "dataset.split_field",
+    "evaluation.control",
     "gate.alpha", "gate.alpha_per", "gate.margin", "gate.no_regression",
     "gradient.analyst_workers", "model.max_error_rate", "optimizer.name",
     "optimizer.factory", "optimizer.max_metric_calls", "optimizer.options",

@@ -42,7 +42,7 @@ class Listener(Watcher):
     def step(self, trace: StepTrace) -> None:
         self.traces.append(trace)
 
-    def tested(self, which: str, skill: Skill, rollouts: Sequence[object]) -> None:
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[object], *rest: object) -> None:
         self.tests.append(which)
 
 
@@ -316,9 +316,10 @@ async def test_test_is_scored_once_a_distinct_skill_and_after_the_last_step() ->
         seed_skill=Skill(),
         state=state,
         watcher=listener,
+        control=True,
     )
-    assert trainer.target.count(Stage.test) == 2 * 6, "best and final are one text"
-    assert listener.tests == ["baseline", "best", "final"]
+    assert trainer.target.count(Stage.test) == 2 * 6, "best and final are one text, and so are the others"
+    assert listener.tests == ["control", "baseline", "best", "final"]
     assert sum(rollout.score.hard for rollout in results["best"]) == 6
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from skillopt_exp.stats import binomial_tail, paired, sign_flip, wilson
+from skillopt_exp.stats import binomial_tail, mcnemar, paired, sign_flip, two_sided, wilson
 
 quarters = st.integers(-4, 4).map(lambda grade: grade / 4)
 fractions = st.floats(-1, 1)
@@ -124,3 +124,19 @@ def test_a_worked_wilson_interval_and_its_borders() -> None:
     assert wilson(0, 0) is None
     with pytest.raises(ValueError, match="3 of 2"):
         wilson(3, 2)
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), max_size=60))
+def test_differences_of_one_size_are_mcnemar_s_on_both_sides(deltas: list[float]) -> None:
+    assert two_sided(deltas) == mcnemar(deltas.count(1.0), deltas.count(-1.0))
+    assert two_sided([delta / 3 for delta in deltas]) == two_sided(deltas), "the unit plays no part"
+
+
+@given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]), max_size=14))
+def test_both_sides_are_twice_the_smaller_one_and_never_above_one(deltas: list[float]) -> None:
+    turned = [-delta for delta in deltas]
+    assert two_sided(deltas) == two_sided(turned)
+    assert 0 < two_sided(deltas) <= 1
+    if len({abs(delta) for delta in deltas if delta}) > 1:
+        smaller = min(sign_flip(deltas, (0,)), sign_flip(turned, (0,)))
+        assert two_sided(deltas) == min(1.0, 2 * smaller)

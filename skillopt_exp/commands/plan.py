@@ -93,7 +93,14 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
 
     async def planned() -> Plan:
         settings = prepared.decision.settings
-        ground = await survey(prepared.task, prepared.splits, settings, prepared.seed_skill, allowed)
+        ground = await survey(
+            prepared.task,
+            prepared.splits,
+            settings,
+            prepared.seed_skill,
+            allowed,
+            control=config.evaluation.control,
+        )
         match prepared.decision.algorithm:
             case Gepa(max_metric_calls):
                 return await plan_gepa(ground, max_metric_calls, config.model, config.budget, guesses)

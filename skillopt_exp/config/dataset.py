@@ -30,6 +30,11 @@ class FieldsConfig:
     context: str | None = key(
         "context", affects=Affects.result, help="passages to read; may be absent or null"
     )
+    group: str | None = key(
+        "group",
+        affects=Affects.nothing,
+        help="the kind of task, by which results are broken down; may be absent or null",
+    )
 
 
 @dataclass(kw_only=True)

@@ -74,6 +74,11 @@ class EvaluationConfig:
 
     val_limit: int | None = key(None, affects=Affects.result, help="score only the first so many val items")
     test_limit: int | None = key(None, affects=Affects.result, help="score only the first so many test items")
+    control: bool = key(
+        True,
+        affects=Affects.cost,
+        help="score no skill at all on test, too: says what the skill adds, and what it costs in each call",
+    )
 
     repeats: int = key(
         1,

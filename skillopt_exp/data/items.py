@@ -37,10 +37,11 @@ class ItemReader:
         question = self._question(record)
         answers = self._answers(record)
         context = self._context(record)
+        group = self._group(record)
         own_id = self._id(record)
         item_id = content_digest(question, context, answers)[:16] if own_id is None else own_id
-        item = Item(id=item_id, question=question, answers=answers, context=context)
-        for text in (item_id, question, context, *answers):
+        item = Item(id=item_id, question=question, answers=answers, context=context, group=group)
+        for text in (item_id, question, context, group, *answers):
             _refuse_half_characters(text, record.where)
         return Sourced(item, record.where, own_id is not None, split)
 
@@ -49,7 +50,8 @@ class ItemReader:
             return look_up(record.fields, name)
         except KeyError as error:
             paths = tuple(_paths(record.fields))
-            taken = {self.fields.id, self.fields.question, self.fields.answers, self.fields.context}
+            used = self.fields
+            taken = {used.id, used.question, used.answers, used.context, used.group}
             instead = next((path for path in paths if path not in taken), "FIELD")
             raise DataError(
                 f"{record.where}: has no field {name!r}, but {', '.join(paths) or 'none at all'}; "
@@ -76,6 +78,17 @@ class ItemReader:
                 "be a text or null. Name another field with dataset.fields.context=..., or none with null"
             )
         return value
+
+    def _group(self, record: Record) -> str:
+        value = optional(record, self.fields.group)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise DataError(
+                f"{record.where}: the group (field {self.fields.group!r}) is {kind_of(value)}; it must be a "
+                "text or a number. Name another field with dataset.fields.group=..., or none with null"
+            )
+        return " ".join(value.split())
 
     def _id(self, record: Record) -> str | None:
         value = optional(record, self.fields.id)
@@ -122,15 +135,19 @@ class ItemReader:
 
 
 def require_chosen_fields(records: Iterable[Record], fields: FieldsConfig) -> None:
-    """See that an id or context field that the user chose is in the data at all.
+    """See that an id, context or group field that the user chose is in the data at all.
 
-    Both may be absent from a record, so a misspelt name would otherwise pass unnoticed.
+    All may be absent from a record, so a misspelt name would otherwise pass unnoticed.
 
     Raises:
         DataError: no record has the chosen field.
     """
     usual = FieldsConfig()
-    chosen = (("id", fields.id, usual.id), ("context", fields.context, usual.context))
+    chosen = (
+        ("id", fields.id, usual.id),
+        ("context", fields.context, usual.context),
+        ("group", fields.group, usual.group),
+    )
     for role, name, default in chosen:
         if name is None or name == default:
             continue

@@ -11,11 +11,6 @@ from skillopt_exp.llm.base import Stage
 from skillopt_exp.records import Item, Role, Split
 
 _STAGE = {Split.train: Stage.rollout, Split.val: Stage.selection, Split.test: Stage.test}
-_MEANING = {
-    Split.train: "fit",
-    Split.val: "selection",
-    Split.test: "held-out",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +37,15 @@ class Bench:
         return items[self.split]
 
     @property
+    def attempts(self) -> tuple[tuple[Item, int], ...]:
+        """Every item as often as ``evaluation.repeats`` says, with the number of the attempt."""
+        numbers = range(1, self.prepared.config.evaluation.repeats + 1)
+        return tuple((item, number) for item in self.items for number in numbers)
+
+    @property
     def stage(self) -> Stage:
         """What its calls are booked under."""
         return _STAGE[self.split]
-
-    @property
-    def split_means(self) -> str:
-        """What a score on the split is: fit, selection or held-out."""
-        return _MEANING[self.split]
 
     @property
     def dataset(self) -> str:

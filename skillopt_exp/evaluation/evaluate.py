@@ -4,20 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from skillopt_exp.evaluation.bench import Bench
-from skillopt_exp.evaluation.figures import (
-    NO_CALLS,
-    Difference,
-    Standing,
-    TokensACall,
-    difference,
-    standing,
-)
+from skillopt_exp.evaluation.figures import Difference, difference
 from skillopt_exp.evaluation.kept import Attempts, kept_by, seen_by
 from skillopt_exp.evaluation.scoring import Progress, Scored, score_skills
 from skillopt_exp.evaluation.source import NamedSkill
+from skillopt_exp.groups import by_group
 from skillopt_exp.llm.meter import added
-from skillopt_exp.records import Split, Usage
+from skillopt_exp.records import NO_CALLS, ACall, GroupResult, Split, Standing, Usage
 from skillopt_exp.runs.folder import RunFolder
+from skillopt_exp.stats import standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +30,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came out, by the names of the question. ``notes`` are what to keep in mind."""
+    """What came out, by the names of the question. ``groups`` is by groups of items, where there are
+    several; ``notes`` are what to keep in mind."""
 
     question: Question
     bench: Bench
     scored: Mapping[str, Scored]
     standings: Mapping[str, Standing]
+    groups: Mapping[str, GroupResult]
     difference: Difference | None
     notes: tuple[str, ...]
 
@@ -50,12 +47,12 @@ class Evaluation:
         return added(each.usage for each in self.scored.values())
 
     @property
-    def extra_tokens(self) -> TokensACall | None:
+    def extra_a_call(self) -> ACall | None:
         """What a call with the first skill of the pair takes more than one with the second."""
         if self.question.pair is None:
             return None
         first, second = self.question.pair
-        return self.scored[first].tokens.minus(self.scored[second].tokens)
+        return self.scored[first].a_call.minus(self.scored[second].a_call)
 
 
 def evaluate(question: Question, bench: Bench, progress: Progress) -> Evaluation:
@@ -72,12 +69,13 @@ def evaluate(question: Question, bench: Bench, progress: Progress) -> Evaluation
     found = None
     if question.pair is not None:
         first, second = question.pair
-        found = difference(scored[first].attempts, scored[second].attempts)
+        found = difference((first, second), scored[first].attempts, scored[second].attempts)
     return Evaluation(
         question=question,
         bench=bench,
         scored=scored,
         standings=standings,
+        groups=by_group(bench.items, {name: each.attempts for name, each in scored.items()}, question.pair),
         difference=found,
         notes=(
             *_about_split(bench),
@@ -133,5 +131,5 @@ def _about_reuse(scored: Mapping[str, Scored]) -> Iterator[str]:
     for name, each in scored.items():
         if each.origin:
             yield f"{name} was not asked again: {each.origin}"
-    if any(each.origin and each.tokens is NO_CALLS for each in scored.values()):
+    if any(each.origin and each.a_call is NO_CALLS for each in scored.values()):
         yield "what a call of reused attempts took is unknown; reuse=false asks again"

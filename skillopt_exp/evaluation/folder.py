@@ -11,14 +11,15 @@ from skillopt_exp import __version__
 from skillopt_exp.data.manifest import split_entry
 from skillopt_exp.errors import UsageError
 from skillopt_exp.evaluation.evaluate import Evaluation
-from skillopt_exp.evaluation.figures import Difference, Standing, TokensACall
+from skillopt_exp.evaluation.figures import Difference
 from skillopt_exp.evaluation.scoring import Scored
-from skillopt_exp.records import Evidence, Interval, Split, Usage
+from skillopt_exp.records import ACall, Gain, GroupResult, Split, Standing, Usage
 from skillopt_exp.redaction import redact
 from skillopt_exp.runs.codec import to_json
 from skillopt_exp.runs.files import write_atomic
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.rollouts import RolloutLine
+from skillopt_exp.stats import averaged
 
 FORMAT = 1
 
@@ -31,34 +32,20 @@ class SkillResult:
     digest: str
     chars: int
     standing: Standing
-    tokens_a_call: TokensACall
+    a_call: ACall
     usage: Usage
     origin: str
     answered_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PairResult:
-    """``first`` minus ``second`` in ``summary.json``; which items they are is in ``items.jsonl``."""
-
-    first: str
-    second: str
-    hard: float
-    hard_interval: Interval | None
-    hard_p: float
-    soft: float
-    soft_interval: Interval | None
-    evidence: Evidence
-    num_won: int
-    num_lost: int
-    num_tied: int
-    extra_input_tokens: float | None
-    extra_output_tokens: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class EvaluationSummary:
-    """``summary.json``: scores are fractions, intervals 95 %, tokens per call, cost in US dollars."""
+    """``summary.json``: scores are fractions, intervals 95 %, tokens per call, cost in US dollars.
+
+    ``scores_are`` says what the split makes of them: fit, selection or held-out. Which items the first
+    skill of ``pair`` won and lost stands in ``items.jsonl``; ``extra_a_call`` is what a call with it takes
+    more.
+    """
 
     format: int
     skillopt_exp: str
@@ -66,12 +53,15 @@ class EvaluationSummary:
     created: str
     dataset: str
     split: Split
+    scores_are: str
     num_items: int
     items_sha256: str
     target: str
     simulated: bool
     skills: Mapping[str, SkillResult]
-    pair: PairResult | None
+    pair: Gain | None
+    extra_a_call: ACall | None
+    groups: Mapping[str, GroupResult]
     notes: tuple[str, ...]
 
 
@@ -140,6 +130,7 @@ def summary_of(evaluation: Evaluation) -> EvaluationSummary:
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         dataset=bench.dataset,
         split=bench.split,
+        scores_are=bench.split.meaning,
         num_items=len(bench.items),
         items_sha256=split_entry(bench.items).sha256,
         target=bench.target,
@@ -148,7 +139,9 @@ def summary_of(evaluation: Evaluation) -> EvaluationSummary:
             name: _skill_result(scored, evaluation.standings[name])
             for name, scored in evaluation.scored.items()
         },
-        pair=_pair_result(evaluation),
+        pair=None if evaluation.difference is None else evaluation.difference.gain,
+        extra_a_call=evaluation.extra_a_call,
+        groups=evaluation.groups,
         notes=evaluation.notes,
     )
 
@@ -174,31 +167,10 @@ def _skill_result(scored: Scored, standing: Standing) -> SkillResult:
         digest=scored.named.skill.digest,
         chars=len(scored.named.skill.text),
         standing=standing,
-        tokens_a_call=scored.tokens,
+        a_call=scored.a_call,
         usage=scored.usage,
         origin=scored.origin,
         answered_by=scored.answered_by,
-    )
-
-
-def _pair_result(evaluation: Evaluation) -> PairResult | None:
-    found, extra, pair = evaluation.difference, evaluation.extra_tokens, evaluation.question.pair
-    if found is None or extra is None or pair is None:
-        return None
-    return PairResult(
-        first=pair[0],
-        second=pair[1],
-        hard=found.hard,
-        hard_interval=found.hard_interval,
-        hard_p=found.hard_p,
-        soft=found.soft,
-        soft_interval=found.soft_interval,
-        evidence=found.evidence,
-        num_won=len(found.won),
-        num_lost=len(found.lost),
-        num_tied=found.num_tied,
-        extra_input_tokens=extra.input,
-        extra_output_tokens=extra.output,
     )
 
 
@@ -206,9 +178,11 @@ def _item_lines(evaluation: Evaluation, found: Difference) -> list[ItemLine]:
     assert evaluation.question.pair is not None
     first, second = (evaluation.scored[name].attempts for name in evaluation.question.pair)
     outcomes = dict.fromkeys(found.won, "won") | dict.fromkeys(found.lost, "lost")
+    ids = [each.id for each in first if each.attempt == 1]
+    new, old = ([each.score for each in averaged(attempts)] for attempts in (first, second))
     return [
-        ItemLine(one.id, outcomes.get(one.id, "tied"), one.hard, other.hard, one.soft, other.soft)
-        for one, other in zip(first, second, strict=True)
+        ItemLine(name, outcomes.get(name, "tied"), one.hard, other.hard, one.soft, other.soft)
+        for name, one, other in zip(ids, new, old, strict=True)
     ]
 
 

@@ -4,19 +4,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from skillopt_exp import __version__
-from skillopt_exp.display import percent, points, print_banner, print_head, print_warnings, span
+from skillopt_exp.display import (
+    LEVEL,
+    group_name,
+    largest,
+    percent,
+    plain_table,
+    points,
+    print_banner,
+    print_head,
+    print_warnings,
+    span,
+)
 from skillopt_exp.evaluation.bench import Bench
 from skillopt_exp.evaluation.evaluate import Question
 from skillopt_exp.evaluation.matrix import Cell, Matrix, Place, Spectator
 from skillopt_exp.evaluation.scoring import Progress
 from skillopt_exp.evaluation.table import progress_on
-from skillopt_exp.records import Evidence, Split
+from skillopt_exp.records import Evidence, GroupResult, Split
 
 _EVIDENCE = {
     Evidence.clear: "clear",
@@ -55,7 +65,9 @@ def print_beginning(console: Console, question: Question, split: Split, num_cell
     """What is asked, before the first cell."""
     print_banner(console, f"[bold]skillopt_exp[/] {__version__}  {question.verb}", simulated=False)
     rows = [(name, each.described, "") for name, each in question.skills.items()]
-    print_head(console, [*rows, ("cells", f"{num_cells:,}", f"each on its {split} split")], ())
+    print_head(
+        console, [*rows, ("cells", f"{num_cells:,}", f"each on its {split} split, {split.meaning}")], ()
+    )
 
 
 def print_matrix(console: Console, matrix: Matrix, folder: Path) -> None:
@@ -74,16 +86,27 @@ def print_matrix(console: Console, matrix: Matrix, folder: Path) -> None:
 
 
 def _table(matrix: Matrix) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    table.add_column("data, model", overflow="fold")
-    for name in ("items", "no skill", "skill", "points", "95 %", ""):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("items", "no skill", "skill", "points", LEVEL, "")
+    table = plain_table("data, model", *columns)
     for dataset in dict.fromkeys(cell.dataset for cell in matrix.cells):
         table.add_row(Text(dataset, "bold"))
         for cell in matrix.cells:
             if cell.dataset == dataset:
                 table.add_row(Text(f"  {cell.model}"), *_figures(cell))
+                for name, group in largest(cell.groups):
+                    table.add_row(Text(f"    {group_name(name)}"), *_group_figures(group), style="dim")
     return table
+
+
+def _group_figures(group: GroupResult) -> Iterator[str]:
+    skill, control = (group.standings[name] for name in ("skill", "control"))
+    assert group.gain is not None, "a matrix compares"
+    yield f"{group.num_items:,}"
+    yield percent(control.hard)
+    yield percent(skill.hard)
+    yield points(group.gain.hard)
+    yield span(group.gain.hard_interval, points)
+    yield "few" if group.small else _EVIDENCE[group.gain.evidence]
 
 
 def _failures(matrix: Matrix) -> dict[str, list[str]]:

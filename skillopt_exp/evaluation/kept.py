@@ -11,7 +11,7 @@ from skillopt_exp.config.resolved import flat
 from skillopt_exp.config.root import schema_fields
 from skillopt_exp.data.manifest import Manifest
 from skillopt_exp.evaluation.bench import Bench
-from skillopt_exp.records import Split
+from skillopt_exp.records import Skill, Split
 from skillopt_exp.runs.codec import from_json
 from skillopt_exp.runs.files import read_text
 from skillopt_exp.runs.folder import RunFolder
@@ -53,11 +53,14 @@ def kept_by(run: RunFolder, bench: Bench) -> Kept:
         return Kept(why_not=why_not)
     summary = run.read_summary()
     assert summary is not None, "a finished run has a summary"
-    wanted = [item.id for item in bench.items]
+    wanted = [(item.id, number) for item, number in bench.attempts]
     found = {}
-    for which, digest in (("baseline", summary.seed_digest), ("best", summary.best_digest)):
+    tested = {"control": Skill().digest, "baseline": summary.seed_digest, "best": summary.best_digest}
+    for which, digest in tested.items():
+        if which == "control" and not run.test(which).exists():
+            continue
         lines = read_rollouts(run.test(which))
-        if [line.id for line in lines] != wanted:
+        if [(line.id, line.attempt) for line in lines] != wanted:
             return Kept(why_not=f"{run.test(which)} holds other items")
         found[digest] = Attempts(lines, str(run.test(which)))
     return Kept(found)

@@ -3,9 +3,9 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from skillopt_exp import __version__
@@ -15,7 +15,7 @@ from skillopt_exp.evaluation.conduct import conduct
 from skillopt_exp.evaluation.evaluate import Evaluation, Question
 from skillopt_exp.evaluation.folder import FORMAT
 from skillopt_exp.evaluation.scoring import Progress
-from skillopt_exp.records import Evidence, Interval, Split
+from skillopt_exp.records import Evidence, GroupResult, Interval, Split
 from skillopt_exp.redaction import redact
 from skillopt_exp.runs.codec import to_json
 from skillopt_exp.runs.files import write_atomic
@@ -43,6 +43,7 @@ class Cell:
     skill_faults: int | None = None
     extra_input_tokens: float | None = None
     cost_usd: float | None = None
+    groups: Mapping[str, GroupResult] = field(default_factory=dict)
     folder: str = ""
     error: str = ""
     exit_code: int = 0
@@ -113,7 +114,8 @@ def fill(
 
 
 def as_csv(matrix: Matrix) -> str:
-    """One row a cell, with a header; what is unknown is empty. An interval is its two ends."""
+    """One row a cell, with a header; what is unknown is empty. An interval is its two ends; groups are left
+    to ``transfer.json``."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(name for each in fields(Cell) for name in _columns(each.name))
@@ -140,7 +142,7 @@ def _tried(question: Question, place: Place, folder: Path, name: str, spectator:
 
 
 def _cell(place: Place, evaluation: Evaluation, folder: str) -> Cell:
-    found, extra, pair = evaluation.difference, evaluation.extra_tokens, evaluation.question.pair
+    found, extra, pair = evaluation.difference, evaluation.extra_a_call, evaluation.question.pair
     assert found is not None
     assert extra is not None
     assert pair is not None
@@ -153,14 +155,15 @@ def _cell(place: Place, evaluation: Evaluation, folder: str) -> Cell:
         num_items=found.num_items,
         baseline_hard=control.hard,
         skill_hard=skill.hard,
-        delta_hard=found.hard,
-        delta_interval=found.hard_interval,
-        p=found.hard_p,
-        evidence=found.evidence,
+        delta_hard=found.gain.hard,
+        delta_interval=found.gain.hard_interval,
+        p=found.gain.hard_p,
+        evidence=found.gain.evidence,
         baseline_faults=control.num_faults,
         skill_faults=skill.num_faults,
         extra_input_tokens=extra.input,
         cost_usd=evaluation.usage.cost_usd,
+        groups=evaluation.groups,
         folder=folder,
     )
 
@@ -171,11 +174,13 @@ def _matrix(question: Question, split: Split, cells: Sequence[Cell]) -> Matrix:
     return Matrix(FORMAT, __version__, named.label, named.skill.digest, split, tuple(cells))
 
 
-def _columns(field: str) -> tuple[str, ...]:
-    return ("delta_low", "delta_high") if field == "delta_interval" else (field,)
+def _columns(name: str) -> tuple[str, ...]:
+    return {"delta_interval": ("delta_low", "delta_high"), "groups": ()}.get(name, (name,))
 
 
-def _values(field: str, value: object) -> tuple[object, ...]:
-    if field != "delta_interval":
+def _values(name: str, value: object) -> tuple[object, ...]:
+    if name == "groups":
+        return ()
+    if name != "delta_interval":
         return ("" if value is None else value,)
     return (value.low, value.high) if isinstance(value, Interval) else ("", "")

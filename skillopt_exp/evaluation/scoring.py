@@ -9,7 +9,6 @@ from functools import partial
 from skillopt_exp import llm, simulation
 from skillopt_exp.errors import InterruptedRun
 from skillopt_exp.evaluation.bench import Bench
-from skillopt_exp.evaluation.figures import NO_CALLS, TokensACall, tokens_a_call
 from skillopt_exp.evaluation.kept import Attempts
 from skillopt_exp.evaluation.source import NamedSkill
 from skillopt_exp.flow import ordered
@@ -17,8 +16,9 @@ from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.base import Chat
 from skillopt_exp.llm.connect import by_role
 from skillopt_exp.llm.ledger import SettledCall
+from skillopt_exp.llm.listening import Listening, a_call
 from skillopt_exp.llm.meter import Meter
-from skillopt_exp.records import Item, Role, Skill, Usage
+from skillopt_exp.records import NO_CALLS, ACall, Item, Role, Skill, Usage
 from skillopt_exp.runs.answers import open_answers
 from skillopt_exp.runs.rollouts import RolloutLine, line_of
 from skillopt_exp.signals import stop_in_good_order
@@ -33,7 +33,7 @@ NOTHING_PAID = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One skill's attempts, one an item in the order of the items, and what was paid for them.
+    """One skill's attempts, in the order of the items, and what was paid for them.
 
     ``origin`` says where attempts come from that were not made now. ``answered_by`` are the models that
     responses named, most frequent first.
@@ -42,22 +42,9 @@ class Scored:
     named: NamedSkill
     attempts: tuple[RolloutLine, ...]
     usage: Usage = NOTHING_PAID
-    tokens: TokensACall = NO_CALLS
+    a_call: ACall = NO_CALLS
     origin: str = ""
     answered_by: tuple[str, ...] = ()
-
-
-class _Heard:
-    """A ledger in memory: every settled call, reused ones included."""
-
-    def __init__(self) -> None:
-        self.calls: list[SettledCall] = []
-
-    def earlier(self) -> tuple[SettledCall, ...]:
-        return ()
-
-    def add(self, call: SettledCall) -> None:
-        self.calls.append(call)
 
 
 def score_skills(
@@ -94,7 +81,7 @@ async def _score_skills(
     progress: Progress,
 ) -> dict[str, Scored]:
     transport = simulation.transport(bench.prepared.loaded.knowledge) if bench.prepared.simulated else None
-    config, heard = bench.prepared.config, _Heard()
+    config, heard = bench.prepared.config, Listening()
     done: dict[str, Scored] = {}
     with stop_in_good_order():
         async with llm.connect(
@@ -114,9 +101,8 @@ async def _score_skills(
                 elif digest in kept:
                     done[name] = Scored(named, kept[digest].lines, origin=kept[digest].origin)
                 else:
-                    heard.calls.clear()
                     attempts = await _attempts(bench, models.target, named.skill, partial(progress, name))
-                    done[name] = _scored(bench, named, attempts, heard.calls)
+                    done[name] = _scored(bench, named, attempts, heard.take())
     return done
 
 
@@ -125,14 +111,15 @@ async def _attempts(
 ) -> tuple[RolloutLine, ...]:
     ended = 0
 
-    async def attempt(item: Item) -> RolloutLine:
+    async def attempt(asked: tuple[Item, int]) -> RolloutLine:
         nonlocal ended
-        made = await rollout(bench.prepared.task, target, skill, item, stage=bench.stage)
+        item, number = asked
+        made = await rollout(bench.prepared.task, target, skill, item, stage=bench.stage, attempt=number)
         ended += 1
         told(ended)
         return line_of(made)
 
-    return await ordered(attempt, bench.items)
+    return await ordered(attempt, bench.attempts)
 
 
 def _scored(
@@ -146,7 +133,7 @@ def _scored(
         named=named,
         attempts=attempts,
         usage=meter.total(),
-        tokens=tokens_a_call(calls),
+        a_call=a_call(calls),
         answered_by=meter.answering_models(Role.target),
     )
 
@@ -156,7 +143,7 @@ def _shared(twin: Scored, named: NamedSkill, name: str) -> Scored:
     return Scored(
         named=named,
         attempts=twin.attempts,
-        tokens=twin.tokens,
+        a_call=twin.a_call,
         origin=twin.origin or f"the same text as {name}",
         answered_by=twin.answered_by,
     )

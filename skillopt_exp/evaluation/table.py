@@ -4,31 +4,32 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from skillopt_exp import __version__
 from skillopt_exp.display import (
+    LEVEL,
     bare_percent,
     bracketed,
     counted,
     named,
     p_value,
     percent,
+    plain_table,
     points,
     print_banner,
+    print_groups,
     print_head,
-    signed,
     span,
     spent,
+    taken,
 )
 from skillopt_exp.evaluation.bench import Bench
 from skillopt_exp.evaluation.evaluate import Evaluation, Question
-from skillopt_exp.evaluation.figures import Difference
 from skillopt_exp.evaluation.scoring import Progress
-from skillopt_exp.records import Evidence
+from skillopt_exp.records import Evidence, Gain
 from skillopt_exp.tracking.session import TrackedRun
 
 _MOST_IDS = 10
@@ -39,7 +40,7 @@ def print_question(console: Console, question: Question, bench: Bench) -> None:
     title = f"[bold]skillopt_exp[/] {__version__}  {question.verb}"
     print_banner(console, title, simulated=bench.prepared.simulated)
     rows = [(name, each.described, "") for name, each in question.skills.items()]
-    rows.append(("data", f"{bench.dataset}: {bench.split} {len(bench.items):,} items", bench.split_means))
+    rows.append(("data", f"{bench.dataset}: {bench.split} {len(bench.items):,} items", bench.split.meaning))
     rows.append(("target", bench.target, ""))
     print_head(console, rows, bench.warnings)
 
@@ -50,7 +51,7 @@ def progress_on(console: Console, bench: Bench) -> Iterator[Progress]:
     if not console.is_terminal:
         yield lambda name, ended: None
         return
-    total = len(bench.items)
+    total = len(bench.attempts)
     with console.status("") as status:
         yield lambda name, ended: status.update(Text(f"{name}: {ended:,} of {total:,} items", "dim"))
 
@@ -61,6 +62,8 @@ def print_evaluation(
     """The result."""
     console.print(_standings(evaluation))
     console.print()
+    first, second = evaluation.question.pair or (next(iter(evaluation.standings)), None)
+    print_groups(console, evaluation.groups, evaluation.bench.split.meaning, first, second)
     rows = [
         *_difference(evaluation),
         ("spent", spent({evaluation.question.verb: evaluation.usage}), ""),
@@ -72,11 +75,11 @@ def print_evaluation(
         console.print(Text.assemble(("note  ", "dim"), note), soft_wrap=True)
 
 
-def conclusion(found: Difference, first: str, second: str) -> str:
-    """What the paired test lets one say of ``first`` and ``second``."""
-    match found.evidence:
+def conclusion(gain: Gain) -> str:
+    """What the paired test lets one say of the two skills."""
+    match gain.evidence:
         case Evidence.clear:
-            better, worse = (first, second) if found.hard > 0 else (second, first)
+            better, worse = (gain.first, gain.second) if gain.hard > 0 else (gain.second, gain.first)
             return f"{better} is clearly better than {worse}"
         case Evidence.within_noise:
             return "no clear difference: within noise"
@@ -85,12 +88,10 @@ def conclusion(found: Difference, first: str, second: str) -> str:
 
 
 def _standings(evaluation: Evaluation) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    table.add_column("", no_wrap=True)
-    for name in ("hard", "95 %", "soft", "95 %", "faults", "tokens in", "out"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("hard", LEVEL, "soft", LEVEL, "faults", "tokens in", "out")
+    table = plain_table(_scores_are(evaluation.bench), *columns)
     for name, each in evaluation.standings.items():
-        tokens = evaluation.scored[name].tokens
+        a_call = evaluation.scored[name].a_call
         table.add_row(
             Text(name),
             percent(each.hard),
@@ -98,20 +99,25 @@ def _standings(evaluation: Evaluation) -> Table:
             percent(each.soft),
             span(each.soft_interval, bare_percent),
             f"{each.num_faults:,}",
-            counted(tokens.input),
-            counted(tokens.output),
+            counted(a_call.input),
+            counted(a_call.output),
         )
     return table
 
 
+def _scores_are(bench: Bench) -> str:
+    """The split, and what it makes of the scores."""
+    return f"{bench.split} ({bench.split.meaning})"
+
+
 def _difference(evaluation: Evaluation) -> Iterator[tuple[str, str, str]]:
-    found, pair, extra = evaluation.difference, evaluation.question.pair, evaluation.extra_tokens
+    found, pair, extra = evaluation.difference, evaluation.question.pair, evaluation.extra_a_call
     if found is None or pair is None or extra is None:
         return
-    first, second = pair
-    yield "verdict", conclusion(found, first, second), p_value(found.hard_p)
-    yield "hard", f"{points(found.hard)} points{bracketed(found.hard_interval)}", f"{first} minus {second}"
-    yield "soft", f"{points(found.soft)} points{bracketed(found.soft_interval)}", ""
+    gain, (first, second) = found.gain, pair
+    yield "verdict", conclusion(gain), p_value(gain.hard_p)
+    yield "hard", f"{points(gain.hard)} points{bracketed(gain.hard_interval)}", f"{first} minus {second}"
+    yield "soft", f"{points(gain.soft)} points{bracketed(gain.soft_interval)}", ""
     yield (
         "items",
         f"{len(found.won):,} won, {len(found.lost):,} lost, {found.num_tied:,} tied",
@@ -121,11 +127,7 @@ def _difference(evaluation: Evaluation) -> Iterator[tuple[str, str, str]]:
     for name, ids in (("won", found.won), ("lost", found.lost), ("tied", tied)):
         if ids:
             yield name, _some(ids), ""
-    yield (
-        "tokens",
-        f"{signed(extra.input)} in, {signed(extra.output)} out",
-        f"a call, {first} minus {second}",
-    )
+    yield "a call", taken(extra), f"{first} minus {second}"
 
 
 def _some(ids: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """An evaluation as one run in MLflow: of its own, in the experiment of the data set."""
 
 import logging
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -11,9 +10,14 @@ from skillopt_exp import __version__, experiment
 from skillopt_exp.config.tracking import Backend, TrackingConfig
 from skillopt_exp.evaluation.bench import Bench
 from skillopt_exp.evaluation.evaluate import Evaluation
-from skillopt_exp.evaluation.figures import Standing
-from skillopt_exp.records import Interval
 from skillopt_exp.tracking import store
+from skillopt_exp.tracking.metrics import (
+    a_call_metrics,
+    gain_metrics,
+    group_metrics,
+    known,
+    standing_metrics,
+)
 from skillopt_exp.tracking.names import safe_key
 from skillopt_exp.tracking.session import RunSession, TrackedRun
 from skillopt_exp.tracking.source import git_commit
@@ -104,56 +108,26 @@ def tags_of(evaluation: Evaluation) -> dict[str, str]:
         "verb": evaluation.question.verb,
         "dataset": bench.dataset,
         "split": str(bench.split),
+        "scores_are": bench.split.meaning,
         "target": bench.target,
         "simulated": str(bench.prepared.simulated).lower(),
     }
     if found is not None:
-        tags["evidence"] = str(found.evidence)
+        tags["evidence"] = str(found.gain.evidence)
     for name, scored in evaluation.scored.items():
         tags |= {f"{name}.label": scored.named.label, f"{name}.digest": scored.named.skill.digest}
     return tags
 
 
 def metrics_of(evaluation: Evaluation) -> dict[str, float]:
-    """Figures by name; one that is not known has none."""
+    """Figures by name, scores under that of the split; one that is not known has none."""
+    split = evaluation.bench.split
     values: dict[str, float | None] = {"num_items": len(evaluation.bench.items)}
     for name, scored in evaluation.scored.items():
-        values |= _prefixed(name, _standing(evaluation.standings[name]))
-        values |= {
-            f"{name}/input_tokens_a_call": scored.tokens.input,
-            f"{name}/output_tokens_a_call": scored.tokens.output,
-        }
-        values |= _prefixed(f"usage/{safe_key(name)}", asdict(scored.usage))
-    found = evaluation.difference
-    if found is not None:
-        values |= {
-            "difference/hard": found.hard,
-            "difference/soft": found.soft,
-            "difference/hard_p": found.hard_p,
-            "difference/won": len(found.won),
-            "difference/lost": len(found.lost),
-            "difference/tied": found.num_tied,
-            **dict(_ends("difference/hard", found.hard_interval)),
-            **dict(_ends("difference/soft", found.soft_interval)),
-        }
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _standing(each: Standing) -> dict[str, float | None]:
-    return {
-        "hard": each.hard,
-        "soft": each.soft,
-        "faults": each.num_faults,
-        **dict(_ends("hard", each.hard_interval)),
-        **dict(_ends("soft", each.soft_interval)),
-    }
-
-
-def _ends(name: str, interval: Interval | None) -> Iterator[tuple[str, float]]:
-    if interval is not None:
-        yield f"{name}_low", interval.low
-        yield f"{name}_high", interval.high
-
-
-def _prefixed(prefix: str, values: Mapping[str, float | None]) -> dict[str, float | None]:
-    return {f"{prefix}/{name}": value for name, value in values.items()}
+        values |= standing_metrics(f"{split}/{name}", evaluation.standings[name])
+        values |= a_call_metrics(f"{split}/{name}", scored.a_call)
+        values |= {f"usage/{safe_key(name)}/{what}": value for what, value in asdict(scored.usage).items()}
+    if evaluation.difference is not None:
+        values |= gain_metrics(f"{split}/difference", evaluation.difference.gain)
+    values |= group_metrics(str(split), evaluation.groups)
+    return known(values)

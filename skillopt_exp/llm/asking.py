@@ -14,7 +14,7 @@ from functools import partial
 import httpx2
 import openai
 
-from skillopt_exp.config.model import EndpointConfig
+from skillopt_exp.config.model import EndpointConfig, Provider
 from skillopt_exp.errors import OutageError
 from skillopt_exp.llm.answers import Answers, question_key
 from skillopt_exp.llm.base import Stage
@@ -210,15 +210,24 @@ class Asker:
 
     async def _exchange(self, question: Question, key: str, taken: Fields, at_most: AtMost) -> Reply:
         """One request, and what is done with its answer; goes on when nobody waits for it any more."""
-        at = self._desk.clock.wall()
+        at, began = self._desk.clock.wall(), self._desk.clock.monotonic()
         try:
             response = await self._send(question.conversation, taken)
+            seconds = self._desk.clock.monotonic() - began
             reply = read_reply(response)
         except CallFailed as error:
             failure = replace(error.failure, said=self._endpoint.clean(error.failure.said))
             self._desk.meter.failed(self._endpoint.role, failure)
             raise CallFailed(failure) from error
-        call = self._settled(question, key, reply, at=at, reused=False, at_most=at_most)
+        call = self._settled(
+            question,
+            key,
+            reply,
+            at=at,
+            reused=False,
+            at_most=at_most,
+            seconds=None if self._config.provider is Provider.simulated else seconds,
+        )
         try:
             # Written down before it is kept: killed in between, it is paid twice and counted twice.
             self._desk.book(call)
@@ -264,6 +273,7 @@ class Asker:
         at: float,
         reused: bool,
         at_most: AtMost = NOTHING,
+        seconds: float | None = None,
     ) -> SettledCall:
         usage = reply.usage or _NOTHING_SAID
         return SettledCall(
@@ -282,4 +292,5 @@ class Asker:
             output_tokens=usage.output_tokens,
             reasoning_tokens=usage.reasoning_tokens,
             at_most=at_most,
+            seconds=seconds,
         )

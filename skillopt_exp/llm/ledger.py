@@ -17,7 +17,9 @@ class SettledCall:
     of answers; ``asked`` and ``answered`` are the model's name in request and response; ``attempt`` tells
     samples of one conversation apart. Tokens that the provider did not report are None. Of a ``reused``
     answer nothing was paid: its tokens are those of the call that it came from. ``at_most`` is what the call
-    could have used, which stands for tokens that were not reported where a budget is to hold.
+    could have used, which stands for tokens that were not reported where a budget is to hold. ``seconds`` is
+    how long the answer took from sending to the last byte; None for a
+    reused one, which was not waited for, and for one of the embedded simulation, which has no latency.
     """
 
     at: float
@@ -35,6 +37,7 @@ class SettledCall:
     output_tokens: int | None
     reasoning_tokens: int | None
     at_most: AtMost = NOTHING
+    seconds: float | None = None
 
 
 class Ledger(Protocol):

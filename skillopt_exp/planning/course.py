@@ -74,7 +74,7 @@ class Course:
 @dataclass(frozen=True, slots=True)
 class Count:
     """How many questions there are: of a step by the sizes of its parts, of the end of an epoch (the last
-    one or not), how many of the ``steps`` are taken (None: all), and how many skills meet the test.
+    one or not), how many of the ``steps`` are taken (None: all), how many skills of the run meet the test.
 
     ``share`` is the part of val that a candidate is asked, from 0 to 1.
     """
@@ -99,13 +99,16 @@ async def imagine(ground: Ground, case: Case, count: Count) -> Course:
             last = batch.epoch == ground.settings.num_epochs
             leg += await walk.end(batch.epoch, count.end(last) if batch.epoch > 1 else NO_END)
         steps.append(leg)
-    # The seed is tested as it is, others as long as the skill has become.
+    # One skill after the other: the seed as it is, the control without a skill, others as long as the skill
+    # has become.
+    num_tested = count.tested + ground.control
     test = walk.scored(repeats, ground.splits.test, ground.seed_bytes)
     test += walk.scored(repeats * (count.tested - 1), ground.splits.test, walk.skill_bytes)
+    test += walk.scored(repeats * int(ground.control), ground.splits.test, 0)
     return Course(
         Leg({Stage.selection: baseline}, ceil(baseline.calls / ground.at_once.target)),
         tuple(steps),
-        Leg({Stage.test: test}, ceil(test.calls / ground.at_once.target)),
+        Leg({Stage.test: test}, num_tested * ceil(repeats * len(ground.splits.test) / ground.at_once.target)),
     )
 
 

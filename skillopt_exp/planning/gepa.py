@@ -96,10 +96,13 @@ async def imagine(ground: Ground, case: Case, extent: Extent, per_item: PerItem)
     tested = attempted(case, len(test), ground.asked(test, ground.seed_bytes))
     others = extent.tested - 1
     tested += attempted(case, others * len(test), ground.asked(test, skill).times(others))
+    if ground.control:
+        tested += attempted(case, len(test), ground.asked(test, 0))
+    num_tested = extent.tested + ground.control
     return Course(
         Leg({Stage.selection: baseline}, ceil(baseline.calls / at_once)),
         tuple(legs[counts] for counts in extent.steps),
-        Leg({Stage.test: tested}, ceil(tested.calls / at_once)),
+        Leg({Stage.test: tested}, num_tested * ceil(len(test) / at_once)),
     )
 
 

@@ -37,6 +37,7 @@ class Ground:
     """A run before anything was asked.
 
     ``trajectory`` is what one train item adds to a reflect prompt on average, without what a model wrote.
+    ``control`` says that test sees no skill at all, besides a seed that is one.
     """
 
     splits: Splits
@@ -45,11 +46,12 @@ class Ground:
     questions: Mapping[str, Question]
     trajectory: Size
     seed_bytes: int
+    control: bool
     at_once: AtOnce
 
     @property
     def most_tested(self) -> int:
-        """Distinct skills that test can see: the seed, the best, and a final one that is not the best.
+        """Distinct skills of the run that test can see: the seed, the best, a final one that is not the best.
 
         Most gates accept only what beats the best; any further skill needs one that does not.
         """
@@ -92,9 +94,15 @@ class Ground:
 
 
 async def survey(
-    task: Task, splits: Splits, settings: Settings, seed_skill: Skill, at_once: AtOnce
+    task: Task,
+    splits: Splits,
+    settings: Settings,
+    seed_skill: Skill,
+    at_once: AtOnce,
+    *,
+    control: bool,
 ) -> Ground:
-    """Measure the prompts of all items. Asks nobody."""
+    """Measure the prompts of all items. Asks nobody. ``control`` says whether no skill is tested, too."""
     share = 1 / max(1, len(splits.train))
     return Ground(
         splits=splits,
@@ -111,5 +119,6 @@ async def survey(
         questions=await questions(task, splits),
         trajectory=(await trajectories(splits.train, settings)).times(share),
         seed_bytes=len(seed_skill.text.encode()),
+        control=control and bool(seed_skill.text),
         at_once=at_once,
     )

@@ -30,6 +30,15 @@ from skillopt_exp.records.skill import (
     Source,
     UpdateMode,
 )
+from skillopt_exp.records.standing import (
+    NO_CALLS,
+    ACall,
+    Evidence,
+    Gain,
+    GroupResult,
+    Interval,
+    Standing,
+)
 from skillopt_exp.records.state import (
     Judged,
     Outcome,
@@ -40,10 +49,12 @@ from skillopt_exp.records.state import (
     Verdict,
 )
 from skillopt_exp.records.step import Progress, StepRecord, StepTrace
-from skillopt_exp.records.summary import FINISHED, Evidence, Interval, Summary, Usage, stopped
+from skillopt_exp.records.summary import FINISHED, Summary, Usage, stopped
 
 __all__ = [
     "FINISHED",
+    "NO_CALLS",
+    "ACall",
     "Advice",
     "Change",
     "Compaction",
@@ -55,6 +66,8 @@ __all__ = [
     "Evidence",
     "Exchange",
     "Fault",
+    "Gain",
+    "GroupResult",
     "Interval",
     "Item",
     "Judged",
@@ -77,6 +90,7 @@ __all__ = [
     "Source",
     "Split",
     "Splits",
+    "Standing",
     "StepRecord",
     "StepTrace",
     "StopReason",

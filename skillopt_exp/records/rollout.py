@@ -14,6 +14,11 @@ class Split(StrEnum):
     val = "val"
     test = "test"
 
+    @property
+    def meaning(self) -> str:
+        """What a score on the split is: fit, selection or held-out."""
+        return {Split.train: "fit", Split.val: "selection", Split.test: "held-out"}[self]
+
 
 class Metric(StrEnum):
     """What the gate compares: solved or not, partial credit, or the mean of both."""
@@ -43,12 +48,16 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One task: a question with its accepted answers (at least one) and, maybe, a context."""
+    """One task: a question with its accepted answers (at least one) and, maybe, a context.
+
+    ``group`` is the kind of task that results are broken down by; no model is told, and empty is none.
+    """
 
     id: str
     question: str
     answers: tuple[str, ...]
     context: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

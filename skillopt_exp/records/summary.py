@@ -2,26 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from skillopt_exp.records.standing import ACall, Evidence, Gain, GroupResult, Interval
 from skillopt_exp.records.state import StopReason
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A value with the ends of its confidence interval; all in the value's own unit."""
-
-    value: float
-    low: float
-    high: float
-
-
-class Evidence(StrEnum):
-    """What the paired test on the test items lets one say of the gain."""
-
-    clear = "clear"
-    within_noise = "within_noise"
-    underpowered = "underpowered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +34,13 @@ def stopped(reason: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What ``summary.json`` holds: the run's result, in fractions, with intervals."""
+    """What ``summary.json`` holds: the run's result, in fractions, with intervals.
+
+    ``selection`` in a name is val, on which the best skill was chosen; ``test`` is held out. The control
+    is no skill at all. ``test_digests`` tells which of the tested skills are one text. ``test_gains`` are
+    differences between skills whose texts differ. ``test_a_call`` says by skill what one call took, and
+    ``skill_cost_a_call`` what one with the best skill takes more than one of the control.
+    """
 
     format: int
     status: str
@@ -81,6 +70,16 @@ class Summary:
     seed_digest: str
     best_digest: str
     gate: str = ""
+    control_test_hard: float | None = None
+    control_test_hard_interval: Interval | None = None
+    baseline_test_hard_interval: Interval | None = None
+    test_hard_interval: Interval | None = None
+    final_test_hard_interval: Interval | None = None
+    test_digests: Mapping[str, str] = field(default_factory=dict)
+    test_gains: tuple[Gain, ...] = ()
+    test_by_group: Mapping[str, GroupResult] = field(default_factory=dict)
+    test_a_call: Mapping[str, ACall] = field(default_factory=dict)
+    skill_cost_a_call: ACall | None = None
     usage: Mapping[str, Usage] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from skillopt_exp import __version__
 from skillopt_exp.records import (
+    NO_CALLS,
+    ACall,
     Advice,
     Change,
     EpochTrace,
@@ -130,7 +132,7 @@ class RunRecorder(Watcher):
     def replayed(self, trace: StepTrace) -> None:
         self._exchanges()  # what the optimizer said was written when the step was told
 
-    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout], a_call: ACall = NO_CALLS) -> None:
         _write_rollouts(self._folder.test(which), rollouts)
 
     def finished(self, summary: Summary, best: ScoredSkill) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from skillopt_exp.records import Evidence
 from skillopt_exp.stats.intervals import CONFIDENCE
-from skillopt_exp.stats.paired import mcnemar
+from skillopt_exp.stats.paired import two_sided
 
 ALPHA = 1 - CONFIDENCE
 LARGE_GAIN = 0.10
@@ -25,11 +25,11 @@ def detectable_gain(num_items: int, discordant_share: float) -> float:
 
 
 def evidence(deltas: Sequence[float]) -> Evidence:
-    """What differences of hard scores (-1, 0, 1 an item) show: a change, noise, or too few items to tell."""
-    wins, losses = sum(delta > 0 for delta in deltas), sum(delta < 0 for delta in deltas)
-    if mcnemar(wins, losses) < ALPHA:
+    """What differences of hard scores (-1 to 1 an item) show: a change, noise, or too few items to tell."""
+    if two_sided(deltas) < ALPHA:
         return Evidence.clear
-    share = (wins + losses) / len(deltas) if deltas else 0.0
+    # Of one attempt an item this is the share of items that differ; averages of several vary less.
+    share = math.fsum(delta * delta for delta in deltas) / len(deltas) if deltas else 0.0
     return (
         Evidence.underpowered if detectable_gain(len(deltas), share) > LARGE_GAIN else Evidence.within_noise
     )

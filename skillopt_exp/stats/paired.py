@@ -63,6 +63,18 @@ def sign_flip(deltas: Sequence[float], seed: Sequence[int]) -> float:
     return _sampled(deltas, observed, seed)
 
 
+def two_sided(deltas: Sequence[float]) -> float:
+    """Two-sided p of 'no difference'. For hard scores of one attempt an item it is McNemar's exact test.
+
+    Else twice the smaller of both one-sided sign-flip tests, at most 1.
+    """
+    sizes = {abs(delta) for delta in deltas if delta != 0}
+    if len(sizes) <= 1:
+        return mcnemar(sum(delta > 0 for delta in deltas), sum(delta < 0 for delta in deltas))
+    turned = [-delta for delta in deltas]
+    return min(1.0, 2 * min(sign_flip(each, (0,)) for each in (deltas, turned)))
+
+
 def _enumerated(sizes: Sequence[float], observed: float) -> float:
     import numpy as np
 

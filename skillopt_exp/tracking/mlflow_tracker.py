@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from skillopt_exp import __version__
 from skillopt_exp.config.tracking import TrackingConfig
 from skillopt_exp.errors import InterruptedRun, OutageError, SkillOptError
-from skillopt_exp.records import Metric, Rollout, ScoredSkill, Skill, StepTrace, Summary, mean
+from skillopt_exp.records import (
+    NO_CALLS,
+    ACall,
+    Metric,
+    Rollout,
+    ScoredSkill,
+    Skill,
+    StepTrace,
+    Summary,
+    mean,
+)
 from skillopt_exp.redaction import redact
 from skillopt_exp.tracking.metrics import baseline_metrics, step_metrics
 from skillopt_exp.tracking.names import TAG_LIMIT
@@ -86,7 +96,7 @@ class MlflowTracker(Watcher):
         record = trace.record
         self._open_session.log(record.step, step_metrics(record))
 
-    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout]) -> None:
+    def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout], a_call: ACall = NO_CALLS) -> None:
         values = {
             f"test/{which}_{metric}": mean(rollout.score.value(metric) for rollout in rollouts)
             for metric in (Metric.hard, Metric.soft)

@@ -60,14 +60,16 @@ def test_the_ids_of_all_items_stand_in_a_file(tmp_path: Path, capsys: pytest.Cap
 def test_the_other_way_round_is_the_negative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compared(capsys, "a=bad.md", "b=good.md", "out=one")
     compared(capsys, "a=good.md", "b=bad.md", "out=other")
-    one, other = (
-        json.loads((tmp_path / name / "summary.json").read_text(encoding="utf-8"))["pair"]
+    summaries = [
+        json.loads((tmp_path / name / "summary.json").read_text(encoding="utf-8"))
         for name in ("one", "other")
-    )
+    ]
+    one, other = (summary["pair"] for summary in summaries)
     assert one["hard"] == -other["hard"] > 0
     assert (one["num_won"], one["num_lost"]) == (other["num_lost"], other["num_won"])
     assert one["hard_p"] == other["hard_p"]
-    assert one["extra_input_tokens"] == -other["extra_input_tokens"]
+    more, less = (summary["extra_a_call"]["input"] for summary in summaries)
+    assert more == -less
 
 
 def test_a_control_is_a_third_row(capsys: pytest.CaptureFixture[str]) -> None:

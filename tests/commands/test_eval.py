@@ -49,7 +49,7 @@ def test_a_skill_is_scored_and_says_what_it_costs(tmp_path: Path) -> None:
     assert str(folder) in done.stdout
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     assert summary["skills"]["skill"]["standing"]["num_items"] == 24
-    assert summary["pair"]["extra_input_tokens"] > 0
+    assert summary["extra_a_call"]["input"] > 0
     assert len((folder / "skill.jsonl").read_text(encoding="utf-8").splitlines()) == 24
 
 

@@ -80,7 +80,8 @@ def test_golds_have_the_conventions_of_real_ones(items):
 
 
 def test_a_clue_that_says_its_answer_stops_the_build():
-    group = {"noun": "river", "plural": "rivers", "entries": [["the Nile", "is where the Nile is"]]}
+    words = {"noun": "river", "kind": "place", "plural": "rivers"}
+    group = words | {"entries": [["the Nile", "is where the Nile is"]]}
     with pytest.raises(ValueError, match="says its answer"):
         build({"group": [group], "measure": []})
 
@@ -90,10 +91,16 @@ def test_too_few_facts_stop_the_build(facts):
         build({"group": facts["group"][:2], "measure": []})
 
 
+def test_every_item_is_of_one_of_six_groups_none_of_them_small(items):
+    groups = Counter(item.group for item in items)
+    assert groups.keys() == {"place", "nature", "person", "culture", "everyday life", "number"}
+    assert min(groups.values()) > 90
+
+
 def test_apostrophes_are_at_times_behind_a_backslash():
     assert {as_gold("Rubik's Cube", str(key)) for key in range(20)} == {"Rubik's Cube", "Rubik\\'s Cube"}
 
 
-def test_the_items_have_the_fields_of_searchqa_files():
+def test_the_items_have_the_fields_of_searchqa_files_and_a_group():
     first = json.loads((FOLDER / "items.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    assert list(first) == ["id", "question", "context", "answers"]
+    assert list(first) == ["id", "question", "context", "answers", "group"]

@@ -71,7 +71,27 @@ def test_a_null_context_is_an_empty_one(given):
     assert item_of(context=given).context == ""
 
 
-@pytest.mark.parametrize("field", ["question", "context", "id"])
+@pytest.mark.parametrize(
+    ("given", "group"),
+    [("bridge", "bridge"), (" two\n words ", "two words"), ("7", "7"), (None, ""), ("", "")],
+)
+def test_a_group_is_one_line_and_may_be_absent(given, group):
+    assert item_of(group=given).group == group
+    assert item_of().group == ""
+
+
+def test_the_group_is_read_from_the_field_that_is_named_and_plays_no_part_in_the_id():
+    reader = ItemReader(FieldsConfig(group="type"))
+    comparison, bridge = (
+        item_of(reader, type=kind, group="not asked for") for kind in ("comparison", "bridge")
+    )
+    assert (comparison.group, bridge.group) == ("comparison", "bridge")
+    assert comparison.id == bridge.id
+    with pytest.raises(DataError, match=r"'typ'.*type.*dataset\.fields\.group=null"):
+        require_chosen_fields([record(type="bridge")], FieldsConfig(group="typ"))
+
+
+@pytest.mark.parametrize("field", ["question", "context", "group", "id"])
 def test_a_list_in_the_place_of_a_text_is_an_error(field):
     with pytest.raises(DataError, match=rf"tasks\.jsonl:1: the {field} .* is a list"):
         item_of(**{field: ["x"]})

@@ -10,9 +10,8 @@ from running import SMALL, run
 
 from skillopt_exp.errors import BudgetError, InterruptedRun, ProviderError
 from skillopt_exp.evaluation.evaluate import Question, evaluate
-from skillopt_exp.evaluation.figures import TokensACall
 from skillopt_exp.evaluation.source import NO_SKILL, NamedSkill, find_skill
-from skillopt_exp.records import Evidence, Skill, Split
+from skillopt_exp.records import ACall, Evidence, Skill, Split
 
 
 def test_what_a_run_found_on_test_is_found_again(tmp_path: Path) -> None:
@@ -24,9 +23,9 @@ def test_what_a_run_found_on_test_is_found_again(tmp_path: Path) -> None:
     assert found.difference is not None
     assert found.standings["skill"].hard == summary.test_hard
     assert found.standings["control"].hard == summary.baseline_test_hard
-    assert found.difference.hard == summary.test_delta_hard
-    assert found.difference.hard_interval == summary.test_delta_interval
-    assert found.difference.evidence is summary.evidence
+    assert found.difference.gain.hard == summary.test_delta_hard
+    assert found.difference.gain.hard_interval == summary.test_delta_interval
+    assert found.difference.gain.evidence is summary.evidence
     assert found.usage.calls == 2 * summary.num_test_items
 
 
@@ -37,13 +36,15 @@ def test_the_figures_are_those_of_the_balls(tmp_path: Path, server: MisbehavingS
     assert found.standings["control"].hard == 0.0
     assert found.difference is not None
     assert (len(found.difference.won), len(found.difference.lost), found.difference.num_tied) == (10, 0, 10)
-    assert found.difference.evidence is Evidence.clear
+    assert found.difference.gain.evidence is Evidence.clear
     assert found.scored["skill"].answered_by == ("served-model-0813",)
 
 
 def test_the_tokens_that_a_skill_costs_a_call_are_said(tmp_path: Path, server: MisbehavingServer) -> None:
     found = evaluate(asks(RED), colours(tmp_path, server), silent)
-    assert found.extra_tokens == TokensACall(20, 2.0, 0.0), "two words"
+    assert found.extra_a_call is not None
+    assert replace(found.extra_a_call, seconds=None) == ACall(20, 2.0, 0.0), "two words"
+    assert found.extra_a_call.seconds is not None, "each call was waited for"
     assert found.usage.input_tokens == sum(_words(body["messages"]) for body in server.bodies)
 
 
@@ -58,7 +59,9 @@ def test_answers_that_were_paid_for_are_not_paid_for_again(tmp_path: Path, serve
     again = evaluate(asks(RED), bench, silent)
     assert (again.usage.calls, again.usage.reused, len(server.asked)) == (0, 40, 40)
     assert again.usage.input_tokens == 0
-    assert again.extra_tokens == first.extra_tokens, "what a call takes is known all the same"
+    assert first.extra_a_call is not None
+    known = replace(first.extra_a_call, seconds=None)
+    assert again.extra_a_call == known, "what a call takes is known all the same, but for the time"
     assert again.standings == first.standings
     without = colours(tmp_path, server, "cache.mode=none")
     assert evaluate(asks(RED), without, silent).usage.calls == 40
@@ -71,8 +74,8 @@ def test_one_text_under_two_names_is_asked_about_once(tmp_path: Path, server: Mi
     assert len(server.asked) == 40
     assert found.usage.calls == 40
     assert found.difference is not None
-    assert (found.difference.num_tied, found.difference.hard) == (20, 0.0)
-    assert found.extra_tokens == TokensACall(20, 0.0, 0.0)
+    assert (found.difference.num_tied, found.difference.gain.hard) == (20, 0.0)
+    assert found.extra_a_call == ACall(20, 0.0, 0.0, 0.0)
     assert "b was not asked again: the same text as a" in found.notes
 
 
@@ -108,8 +111,8 @@ def test_replies_that_cannot_be_used_are_counted_apart(tmp_path: Path, server: M
     said = " ".join(found.notes)
     assert "2 replies under skill could not be used and scored 0" in said
     assert "more frequent under skill than under control" in said
-    assert found.extra_tokens is not None
-    assert found.extra_tokens.input is None, "one call did not report its tokens"
+    assert found.extra_a_call is not None
+    assert found.extra_a_call.input is None, "one call did not report its tokens"
 
 
 def test_progress_is_told_item_by_item(tmp_path: Path, server: MisbehavingServer) -> None:
@@ -185,4 +188,4 @@ def test_a_retired_model_and_shuffled_answers_are_warned_of(
     assert any("was retired" in warning for warning in bench.warnings)
     assert any("a control, no result" in warning for warning in bench.warnings)
     assert not any("too few failures" in warning for warning in bench.warnings), "that is about training"
-    assert replace(bench, split=Split.val).split_means == "selection"
+    assert replace(bench, split=Split.val).split.meaning == "selection"

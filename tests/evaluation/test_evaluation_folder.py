@@ -31,7 +31,7 @@ def test_an_evaluation_leaves_its_files(tmp_path: Path, server: MisbehavingServe
     assert summary.skills["b"].usage.calls == 20
     assert summary.pair is not None
     assert (summary.pair.first, summary.pair.second) == ("b", "a")
-    assert (summary.pair.num_won, summary.pair.num_lost, summary.pair.num_tied) == (10, 10, 0)
+    assert (summary.pair.num_won, summary.pair.num_lost, summary.num_items) == (10, 10, 20)
     assert summary.pair.hard == 0.0
     assert summary.num_items == 20
     rows = [json.loads(line) for line in left["items.jsonl"].splitlines()]

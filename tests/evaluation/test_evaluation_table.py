@@ -42,7 +42,7 @@ def test_a_comparison_reads_as_it_is(tmp_path: Path, server: MisbehavingServer) 
         "items    10 won, 10 lost, 0 tied   of the tied, both solve 0",
         "won      ball5, ball11, ball17",
         "lost     ball2, ball8, ball14",
-        "tokens   +0.0 in, +0.0 out   a call, b minus a",
+        "a call   +0.0 tokens in, +0.0 out, ",
         "spent    60 calls, ",
         f"results  {tmp_path / 'out'}",
     ):
@@ -84,7 +84,7 @@ def test_ten_ids_are_named_and_none_of_them_commands_the_terminal(
     scored = {
         name: Scored(named, after if name == "b" else before) for name, named in QUESTION.skills.items()
     }
-    strange = replace(evaluation, scored=scored, difference=difference(after, before))
+    strange = replace(evaluation, scored=scored, difference=difference(("b", "a"), after, before))
     console, paper = on_paper()
     print_evaluation(console, strange, tmp_path, None)
     assert "\x1b" not in paper.getvalue()

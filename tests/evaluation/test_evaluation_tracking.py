@@ -38,10 +38,12 @@ def test_an_evaluation_is_a_run_of_its_own_in_mlflow(store_at: Path, server: Mis
     assert run.info.run_id == tracked.run_id
     assert (run.info.status, run.info.run_name) == ("FINISHED", "x")
     assert run.data.metrics == metrics_of(evaluation)
-    assert run.data.metrics["skill/hard"] == 0.5
-    assert run.data.metrics["difference/won"] == 10
+    assert run.data.metrics["test/skill_hard"] == 0.5
+    assert run.data.metrics["test/difference_won"] == 10
     assert (
-        run.data.metrics["skill/input_tokens_a_call"] - run.data.metrics["control/input_tokens_a_call"] == 2
+        run.data.metrics["test/skill_input_tokens_a_call"]
+        - run.data.metrics["test/control_input_tokens_a_call"]
+        == 2
     )
     assert run.data.tags.items() >= tags_of(evaluation).items()
     assert run.data.tags["evaluation_folder"] == "outputs/x"
@@ -52,7 +54,7 @@ def test_an_evaluation_is_a_run_of_its_own_in_mlflow(store_at: Path, server: Mis
 
 def test_what_is_unknown_has_no_metric(tmp_path: Path) -> None:
     metrics = metrics_of(evaluate(asks(RED), simulated(tmp_path, "evaluation.test_limit=1"), silent))
-    assert "skill/soft_low" not in metrics, "one item has no spread"
+    assert "test/skill_soft_low" not in metrics, "one item has no spread"
     assert "usage/skill/cached_tokens" not in metrics
     assert metrics["usage/skill/cost_usd"] == 0.0
 

@@ -11,10 +11,9 @@ from running import all_files, run
 
 from skillopt_exp.errors import DataError
 from skillopt_exp.evaluation.evaluate import Question, evaluate
-from skillopt_exp.evaluation.figures import TokensACall
 from skillopt_exp.evaluation.kept import kept_by, seen_by
 from skillopt_exp.evaluation.source import NO_SKILL, NamedSkill, find_skill
-from skillopt_exp.records import Skill, Split
+from skillopt_exp.records import ACall, Skill, Split
 from skillopt_exp.runs.folder import RunFolder
 
 
@@ -40,7 +39,7 @@ def test_a_run_is_not_asked_again_what_it_has_tested(finished: Path) -> None:
     assert found.scored["skill"].attempts == anew.scored["skill"].attempts
     assert any("test/best.jsonl" in note for note in found.notes)
     assert any("test/baseline.jsonl" in note for note in found.notes), "its first skill was empty"
-    assert found.extra_tokens == TokensACall(0, None, None)
+    assert found.extra_a_call == ACall(0, None, None)
     assert any("reuse=false" in note for note in found.notes)
 
 
@@ -72,7 +71,7 @@ def test_a_served_model_gets_no_request_for_what_a_run_has_tested(
     assert (len(server.asked), found.usage.reused) == (asked, 0), "neither asked nor looked up"
     assert found.standings["skill"].hard == summary.test_hard == 0.5
     anew = replace(of_run(tmp_path), reuse=False)
-    assert evaluate(anew, bench, silent).extra_tokens == TokensACall(20, 2.0, 0.0)
+    assert evaluate(anew, bench, silent).extra_a_call == ACall(20, 2.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,12 @@ def splits(train: int = 12, val: int = 4, test: int = 3) -> Splits:
 
 
 def train(
-    target: Answer, optimizer: Answer, settings: Settings = SETTINGS, data: Splits | None = None
+    target: Answer,
+    optimizer: Answer,
+    settings: Settings = SETTINGS,
+    data: Splits | None = None,
+    *,
+    control: bool = False,
 ) -> Rehearsed:
     """A run with its test."""
     data = splits() if data is None else data
@@ -82,6 +87,7 @@ def train(
                 state=state,
                 watcher=Watcher(),
                 repeats=settings.scoring.repeats,
+                control=control,
             )
         except ProviderError:
             return False
@@ -98,6 +104,7 @@ def planned(
     failure_rate: float = 0.5,
     budget: BudgetConfig | None = None,
     model: ModelConfig | None = None,
+    control: bool = False,
 ) -> Plan:
     """The plan of the run that ``train`` makes."""
     data = splits() if data is None else data
@@ -105,7 +112,7 @@ def planned(
     guesses = Guesses(failure_rate, 5.0, 300, 2000)
 
     async def whole() -> Plan:
-        ground = await survey(GradedTask(), data, settings, SEED, AtOnce(4, 4))
+        ground = await survey(GradedTask(), data, settings, SEED, AtOnce(4, 4), control=control)
         return await plan(ground, model, BudgetConfig() if budget is None else budget, guesses)
 
     return asyncio.run(whole())

@@ -58,7 +58,13 @@ def searched(
         except ProviderError:
             return
         await score_on_test(
-            trainer.task, trainer.target, data.test, seed_skill=SEED, state=state, watcher=Watcher()
+            trainer.task,
+            trainer.target,
+            data.test,
+            seed_skill=SEED,
+            state=state,
+            control=True,
+            watcher=Watcher(),
         )
 
     asyncio.run(run())
@@ -67,7 +73,7 @@ def searched(
 
 def planned(settings: Settings, data: Splits, budget: int, *, failure_rate: float = 0.5) -> Plan:
     async def whole() -> Plan:
-        ground = await survey(GradedTask(), data, settings, SEED, AtOnce(4, 4))
+        ground = await survey(GradedTask(), data, settings, SEED, AtOnce(4, 4), control=True)
         return await plan_gepa(
             ground, budget, models(), BudgetConfig(), Guesses(failure_rate, 5.0, 300, 2000)
         )

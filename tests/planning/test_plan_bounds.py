@@ -122,11 +122,13 @@ def everything(**fields: object) -> str:
     return json.dumps({"reasoning": "because", "failure_summary": "wrong", **fields})
 
 
-@given(settings=runs, splits=data, seed=st.integers(0, 2**32))
+@given(settings=runs, splits=data, control=st.booleans(), seed=st.integers(0, 2**32))
 @few
-def test_a_run_of_any_outcome_stays_within_the_plan(settings: Settings, splits: Splits, seed: int) -> None:
-    plan = planned(settings, splits)
-    run = train(*by_chance(seed), settings, splits)
+def test_a_run_of_any_outcome_stays_within_the_plan(
+    settings: Settings, splits: Splits, control: bool, seed: int
+) -> None:
+    plan = planned(settings, splits, control=control)
+    run = train(*by_chance(seed), settings, splits, control=control)
     for stage in Stage:
         least, most = bounds(plan, stage)
         assert run.asked[stage] <= most, stage
@@ -137,44 +139,50 @@ def test_a_run_of_any_outcome_stays_within_the_plan(settings: Settings, splits: 
     assert run.asked.total() >= plan.total.calls.least or not run.whole
 
 
-@given(settings=runs, splits=data)
+@given(settings=runs, splits=data, control=st.booleans())
 @few
 def test_a_run_on_which_nothing_is_proposed_reaches_the_least_of_every_stage(
-    settings: Settings, splits: Splits
+    settings: Settings, splits: Splits, control: bool
 ) -> None:
     if settings.epoch_end.pair_policy is PairPolicy.unchanged:
         # Nothing of what is unchanged can only be shown where something changed.
         settings = replace(settings, epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed))
-    plan = planned(settings, splits)
+    plan = planned(settings, splits, control=control)
     nothing: dict[str, object] = {mode.name: [] for mode in MODES.values()}
     silent = everything(**nothing, slow_update_content="", meta_skill_content="")
-    run = train(lambda messages, stage: "yes", lambda messages, stage: silent, settings, splits)
+    run = train(
+        lambda messages, stage: "yes", lambda messages, stage: silent, settings, splits, control=control
+    )
     assert {stage: run.asked[stage] for stage in Stage} == {stage: bounds(plan, stage)[0] for stage in Stage}
     assert run.asked.total() == plan.total.calls.least
 
 
-@given(settings=runs, splits=data)
+@given(settings=runs, splits=data, control=st.booleans())
 @few
 def test_a_run_on_which_everything_goes_wrong_reaches_the_most_of_every_stage(
-    settings: Settings, splits: Splits
+    settings: Settings, splits: Splits, control: bool
 ) -> None:
     settings = replace(settings, epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed))
-    plan = planned(settings, splits)
-    run = train(worst_target(settings, splits), inventive(correct_at_once=False), settings, splits)
+    plan = planned(settings, splits, control=control)
+    run = train(
+        worst_target(settings, splits), inventive(correct_at_once=False), settings, splits, control=control
+    )
     assert {stage: run.asked[stage] for stage in Stage} == {stage: bounds(plan, stage)[1] for stage in Stage}
     assert run.asked.total() == plan.total.calls.most
 
 
-@given(settings=runs, splits=data)
+@given(settings=runs, splits=data, control=st.booleans())
 @few
-def test_the_expectation_is_what_happens_when_chance_has_no_part(settings: Settings, splits: Splits) -> None:
+def test_the_expectation_is_what_happens_when_chance_has_no_part(
+    settings: Settings, splits: Splits, control: bool
+) -> None:
     settings = replace(
         settings,
         epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed),
         scoring=replace(settings.scoring, block=None),  # how soon an evaluation can end is chance, too
     )
-    plan = planned(settings, splits, failure_rate=1.0)
-    run = train(failing(settings), inventive(correct_at_once=True), settings, splits)
+    plan = planned(settings, splits, failure_rate=1.0, control=control)
+    run = train(failing(settings), inventive(correct_at_once=True), settings, splits, control=control)
     for stage in Stage:
         assert run.asked[stage] == plan.stages[stage].calls.expected, stage
 

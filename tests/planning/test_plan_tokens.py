@@ -74,7 +74,14 @@ def _plan_of(overrides: list[str], base: Path) -> Plan:
     async def measured() -> Plan:
         allowed = at_once(config.model, config.gradient.analyst_workers)
         settings = prepared.decision.settings
-        ground = await survey(prepared.task, prepared.splits, settings, prepared.seed_skill, allowed)
+        ground = await survey(
+            prepared.task,
+            prepared.splits,
+            settings,
+            prepared.seed_skill,
+            allowed,
+            control=config.evaluation.control,
+        )
         guesses = Guesses(0.5, 5.0, 300, 2000)
         match prepared.decision.algorithm:
             case Gepa(max_metric_calls):
@@ -163,6 +170,8 @@ def test_each_cap_is_judged_by_its_own_unit() -> None:
 def test_time_follows_from_rounds_of_calls_and_not_from_their_sum() -> None:
     plan = planned(replace(SETTINGS, num_epochs=0))
     assert plan.seconds == Bounds(10, 10, 10), "4 val items at once, then 3 test items at once, 5 s each"
+    controlled = planned(replace(SETTINGS, num_epochs=0), control=True)
+    assert controlled.seconds == Bounds(15, 15, 15), "and 3 more without the seed skill"
 
 
 def test_a_reserve_covers_the_longest_prompt_and_the_whole_reply() -> None:

@@ -20,6 +20,7 @@ from skillopt_exp.records import Item
 FOLDER = Path(__file__).parent
 NUM_ITEMS = 1200
 CLUES_PER_MEASUREMENT = 3
+MEASUREMENT_KIND = "number"
 
 T = TypeVar("T")
 
@@ -82,6 +83,7 @@ class Quiz:
     answers: tuple[str, ...]
     telling: tuple[Passage, ...]
     others: tuple[Passage, ...]
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ class Subject:
     noun: str
     plural: str
     pronoun: str
+    kind: str
 
     @property
     def bare(self) -> str:
@@ -126,7 +129,9 @@ def _subjects(groups: Iterable[dict[str, Any]]) -> list[Subject]:
         for names, *facts in group["entries"]:
             name, *also = names.split("|")
             pronoun = group.get("pronoun", "it")
-            subject = Subject(name, tuple(also), tuple(facts), group["noun"], group["plural"], pronoun)
+            subject = Subject(
+                name, tuple(also), tuple(facts), group["noun"], group["plural"], pronoun, group["kind"]
+            )
             subjects.append(subject)
     return subjects
 
@@ -149,7 +154,8 @@ def _subject_quizzes(subjects: Sequence[Subject]) -> Iterator[Quiz]:
             others = [
                 _subject_passage(rival, ranked(rival.facts, rival.facts, fact)[:2], fact) for rival in rivals
             ]
-            yield Quiz(opening(clue), (subject.name, *subject.also), tuple(telling), tuple(others))
+            golds = (subject.name, *subject.also)
+            yield Quiz(opening(clue), golds, tuple(telling), tuple(others), subject.kind)
 
 
 def _subject_passage(subject: Subject, facts: Sequence[str], salt: str) -> Passage:
@@ -181,7 +187,7 @@ def _measurement_quizzes(measures: Iterable[dict[str, Any]]) -> Iterator[Quiz]:
                 ]
                 telling = _measurement_passage(measure, subject, value, clue)
                 question = clue.format(s=subject, S=opening(subject))
-                yield Quiz(question, (value,), (telling,), tuple(others))
+                yield Quiz(question, (value,), (telling,), tuple(others), MEASUREMENT_KIND)
 
 
 def _measurement_passage(measure: dict[str, Any], subject: str, value: str, salt: str) -> Passage:
@@ -208,7 +214,7 @@ def _item(item_id: str, quiz: Quiz) -> Item:
         raise ValueError(f"too few passages for {quiz.question!r}: its group needs more entries")
     context = " ".join(map(str, ranked(chosen, list(map(str, chosen)), quiz.question, "place")))
     answers = tuple(as_gold(answer, quiz.question) for answer in quiz.answers)
-    return Item(id=item_id, question=quiz.question, answers=answers, context=context)
+    return Item(id=item_id, question=quiz.question, answers=answers, context=context, group=quiz.kind)
 
 
 def as_gold(answer: str, key: str) -> str:
@@ -254,10 +260,16 @@ def _hash(*parts: str) -> str:
 
 
 def to_jsonl(items: Iterable[Item]) -> bytes:
-    """One JSON object a line, in the fields that SearchQA's files have."""
+    """One JSON object a line, in the fields that SearchQA's files have, and the group."""
     lines = [
         json.dumps(
-            {"id": item.id, "question": item.question, "context": item.context, "answers": item.answers},
+            {
+                "id": item.id,
+                "question": item.question,
+                "context": item.context,
+                "answers": item.answers,
+                "group": item.group,
+            },
             ensure_ascii=False,
         )
         for item in items
