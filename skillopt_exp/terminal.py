@@ -189,6 +189,11 @@ class Terminal(Watcher):
         rows += [
             ("spent", spent(summary.usage), _spared(summary)),
             ("skill", str(folder / "best_skill.md"), _unchanged(summary)),
+            (
+                "items",
+                str(folder / "items.csv"),
+                "which step fixed or broke each val item; drawn in items.png",
+            ),
             ("summary", str(folder / "summary.json"), ""),
         ]
         tracked = self._tracked()

@@ -75,6 +75,7 @@ ROOMS: dict[str, set[str]] = {
         "watch",
     },
     "runs": {"config.spending", "errors", "llm.ledger", "records", "redaction", "watch"},
+    "items": {"records", "runs", "watch"},
     "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "watch"},
     "planning": {
         "algorithms.gepa.cost",

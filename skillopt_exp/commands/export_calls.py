@@ -68,20 +68,21 @@ def run(arguments: Sequence[str]) -> int:
         raise UsageError(f"{out} exists already; name another file with out=...")
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is not a folder; make it first, or name another place with out=...")
-    lines = [to_json(line) for line in conversations(folder.path)]
+    lines = [to_json(line) for line in conversations(folder)]
     write_atomic(out, "".join(f"{line}\n" for line in lines))
     sys.stdout.write(f"{len(lines):,} conversations in {out}\n")
     return 0
 
 
-def conversations(folder: Path) -> Iterator[Line]:
+def conversations(folder: RunFolder) -> Iterator[Line]:
     """The target's attempts and the optimizer's calls, file by file in the order of their names."""
-    for file in sorted(folder.rglob("*.jsonl")):
-        name = file.relative_to(folder).as_posix()
-        if file.name == "optimizer.jsonl":
+    exchanges = set(folder.exchange_files())
+    for file in sorted((*exchanges, *folder.rollout_files())):
+        name = file.relative_to(folder.path).as_posix()
+        if file in exchanges:
             for exchange in read_exchanges(file):
                 yield Line(_spoken(exchange.messages), Where(Role.optimizer, name, stage=exchange.stage))
-        elif file.parent != folder:
+        else:
             for attempt in read_rollouts(file):
                 where = Where(Role.target, name, item=attempt.id, hard=attempt.hard)
                 yield Line(_spoken(attempt.messages), where)

@@ -15,6 +15,7 @@ from skillopt_exp.config.resolved import resolve
 from skillopt_exp.config.tracking import Backend
 from skillopt_exp.errors import DataError, UsageError
 from skillopt_exp.experiment import Exchanges, Experiment, Watching
+from skillopt_exp.items.keeper import ItemKeeper
 from skillopt_exp.llm.connect import Models
 from skillopt_exp.records import Progress, Summary
 from skillopt_exp.runs.answers import open_answers
@@ -92,7 +93,8 @@ def _run(
     progress: Progress | None,
 ) -> Summary:
     """With the store of answers of the launch folder, and the run's own ledger of calls."""
-    watching = _watching(run_folder, tracker, launch.console)
+    items = ItemKeeper(run_folder, prepared.splits.val)
+    watching = _watching(run_folder, items, tracker, launch.console)
     with (
         open_answers(prepared.config.cache, base=launch.base) as answers,
         closing(CallLog(run_folder.calls)) as ledger,
@@ -116,7 +118,9 @@ def _tracker(config: Config, base: Path) -> MlflowTracker | None:
     return MlflowTracker(config.tracking, base=base) if config.tracking.backend is Backend.mlflow else None
 
 
-def _watching(run_folder: RunFolder, tracker: MlflowTracker | None, console: Console) -> Watching:
+def _watching(
+    run_folder: RunFolder, items: ItemKeeper, tracker: MlflowTracker | None, console: Console
+) -> Watching:
     def watchers(models: Models, exchanges: Exchanges) -> list[Watcher]:
         """The folder first: nothing is shown or logged that is not kept."""
         terminal = Terminal(
@@ -124,6 +128,7 @@ def _watching(run_folder: RunFolder, tracker: MlflowTracker | None, console: Con
             usage=models.meter.by_stage,
             tracked=lambda: tracker.run if tracker is not None else None,
         )
-        return [RunRecorder(run_folder, exchanges), *([tracker] if tracker is not None else []), terminal]
+        kept = [RunRecorder(run_folder, exchanges), items]
+        return [*kept, *([tracker] if tracker is not None else []), terminal]
 
     return watchers

@@ -2,11 +2,10 @@
 
 import logging
 from dataclasses import asdict
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillopt_exp import __version__, experiment
+from skillopt_exp import experiment
 from skillopt_exp.config.tracking import Backend, TrackingConfig
 from skillopt_exp.evaluation.bench import Bench
 from skillopt_exp.evaluation.evaluate import Evaluation
@@ -19,8 +18,8 @@ from skillopt_exp.tracking.metrics import (
     standing_metrics,
 )
 from skillopt_exp.tracking.names import safe_key
+from skillopt_exp.tracking.provenance import experiment_name, provenance, tracked
 from skillopt_exp.tracking.session import RunSession, TrackedRun
-from skillopt_exp.tracking.source import git_commit
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -38,7 +37,7 @@ class Tracking:
     def __init__(self, config: TrackingConfig, *, dataset: str, base: Path) -> None:
         self._store = store.resolve(config.uri, base)
         self._client: MlflowClient = store.connect(self._store)
-        name = f"skillopt/{dataset}" if config.experiment is None else config.experiment
+        name = experiment_name(config, dataset)
         self._experiment_id = store.experiment(self._client, self._store, name)
         self._base = base.absolute()
 
@@ -56,37 +55,24 @@ class Tracking:
             return None
 
     def _keep(self, evaluation: Evaluation, folder: Path) -> TrackedRun:
-        bench, experiment_id = evaluation.bench, self._experiment_id
-        run = self._client.create_run(experiment_id, run_name=folder.name)
-        run_id = run.info.run_id
-        tracked = TrackedRun(
-            uri=self._store.shown,
-            experiment_id=experiment_id,
-            run_id=run_id,
-            ui_command=self._store.ui_command,
-            link=self._store.link(experiment_id, run_id),
-        )
-        session = RunSession(self._client, tracked, folder)
+        bench = evaluation.bench
+        run = self._client.create_run(self._experiment_id, run_name=folder.name)
+        session = RunSession(self._client, tracked(self._store, run), folder)
         opening = experiment.opening_of(bench.prepared, folder=folder, choices={}, resolved=bench.resolved)
         status = "FAILED"
         try:
-            session.describe(opening, run, tags_of(evaluation) | self._surroundings(evaluation, folder))
+            surroundings = provenance(
+                folder=folder,
+                base=self._base,
+                manifest_json=opening.manifest_json,
+                called="evaluation_folder",
+            )
+            session.describe(opening, run, tags_of(evaluation) | surroundings)
             session.log(0, metrics_of(evaluation))
             status = "FINISHED"
         finally:
             session.end(status, None, {})
-        return tracked
-
-    def _surroundings(self, evaluation: Evaluation, folder: Path) -> dict[str, str]:
-        commit = git_commit(self._base)
-        inside = folder.is_relative_to(self._base)
-        manifest = evaluation.bench.prepared.loaded.manifest.to_json()
-        return {
-            "manifest_sha256": sha256(manifest.encode()).hexdigest(),
-            "skillopt_exp": __version__,
-            "evaluation_folder": str(folder.relative_to(self._base) if inside else folder),
-            **({} if commit is None else {"mlflow.source.git.commit": commit}),
-        }
+        return session.run
 
 
 def tracking_for(bench: Bench) -> Tracking | None:

@@ -21,13 +21,22 @@ def write_atomic(path: Path, text: str) -> None:
     Raises:
         InterruptedRun: the disk does not take it.
     """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The same, of what is no text.
+
+    Raises:
+        InterruptedRun: the disk does not take it.
+    """
     # One fixed name: a killed writer leaves at most one such file, and the next write takes it over.
     # A run folder has one writer, so nobody else uses it at the same time.
     temporary = path.with_name(f".{path.name}.tmp")
     with _resumable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
-            file.write(text.encode("utf-8"))
+            file.write(content)
             _to_disk(file)
         os.replace(temporary, path)
         _folder_to_disk(path.parent)

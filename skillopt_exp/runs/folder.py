@@ -12,7 +12,10 @@
     baseline/selection.jsonl
     steps/step_0001/      rollouts.jsonl selection.jsonl patches.json merged.json selected.json
                           candidate.md edits.json verdict.json optimizer.jsonl
-    test/baseline.jsonl  test/best.jsonl  test/final.jsonl
+    epochs/epoch_0002/    before.jsonl after.jsonl epoch.json, and of a skill with new guidance
+                          candidate.md selection.jsonl
+    test/control.jsonl  test/baseline.jsonl  test/best.jsonl  test/final.jsonl
+    items.csv  items.png  which accepted change fixed or broke each val item
     calls.jsonl           one settled call a line, over all processes of the run
     summary.json
     mlflow.json           where MLflow keeps the run, if it does; written by the tracker
@@ -175,8 +178,35 @@ class RunFolder:
         """The rollouts on val of the candidate of ``step``; step 0 is the seed skill."""
         return (self.path / "baseline" if step == 0 else self.step(step)) / "selection.jsonl"
 
+    def exchanges(self, step: int) -> Path:
+        """What the optimizer was asked in ``step`` and said."""
+        return self.step(step) / "optimizer.jsonl"
+
+    def epoch(self, epoch: int) -> Path:
+        """The folder of what the end of ``epoch`` made."""
+        return self.path / "epochs" / f"epoch_{epoch:04d}"
+
+    def rollout_files(self) -> tuple[Path, ...]:
+        """Every file of rollouts that is there, sorted by name."""
+        known = ("baseline/*", "steps/*/rollouts", "steps/*/selection", "epochs/*/*", "test/*")
+        return tuple(sorted(file for each in known for file in self.path.glob(f"{each}.jsonl")))
+
+    def exchange_files(self) -> tuple[Path, ...]:
+        """Every file of conversations with the optimizer that is there, sorted by name."""
+        return tuple(sorted(self.path.glob("steps/*/optimizer.jsonl")))
+
+    @property
+    def item_table(self) -> Path:
+        """Which accepted change fixed or broke each val item."""
+        return self.path / "items.csv"
+
+    @property
+    def heat_map(self) -> Path:
+        """The same as a picture, with the rejected candidates."""
+        return self.path / "items.png"
+
     def test(self, which: str) -> Path:
-        """The rollouts on test of ``which``: baseline, best or final."""
+        """The rollouts on test of ``which``: control, baseline, best or final."""
         return self.path / "test" / f"{which}.jsonl"
 
     def read_state(self) -> TrainState | None:

@@ -155,10 +155,10 @@ class RunRecorder(Watcher):
         if trace.judged.screening:
             _write_rollouts(folder / "screening.jsonl", trace.judged.screening)
         _write_json(folder / "verdict.json", trace.judged.verdict)
-        write_exchanges(folder / "optimizer.jsonl", self._exchanges())
+        write_exchanges(self._folder.exchanges(trace.state.step), self._exchanges())
 
     def _write_epoch(self, epoch: int, step: int, trace: EpochTrace) -> None:
-        folder = self._folder.path / "epochs" / f"epoch_{epoch:04d}"
+        folder = self._folder.epoch(epoch)
         _write_rollouts(folder / "before.jsonl", (pair.before for pair in trace.pairs))
         _write_rollouts(folder / "after.jsonl", (pair.after for pair in trace.pairs))
         shown = {pair.after.item.id for pair in trace.shown}

@@ -4,11 +4,9 @@ import logging
 import traceback
 from asyncio import CancelledError
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillopt_exp import __version__
 from skillopt_exp.config.tracking import TrackingConfig
 from skillopt_exp.errors import InterruptedRun, OutageError, SkillOptError
 from skillopt_exp.records import (
@@ -25,8 +23,8 @@ from skillopt_exp.records import (
 from skillopt_exp.redaction import redact
 from skillopt_exp.tracking.metrics import baseline_metrics, step_metrics
 from skillopt_exp.tracking.names import TAG_LIMIT
+from skillopt_exp.tracking.provenance import experiment_name, provenance, tracked
 from skillopt_exp.tracking.session import RunSession, TrackedRun, tracked_run
-from skillopt_exp.tracking.source import git_commit
 from skillopt_exp.tracking.stale import mark_stale
 from skillopt_exp.tracking.store import Store, connect, experiment, resolve, unusable
 from skillopt_exp.watch import Opening, Watcher
@@ -53,7 +51,7 @@ class MlflowTracker(Watcher):
 
     def __init__(self, config: TrackingConfig, *, base: Path, run_id: str | None = None) -> None:
         self._store: Store = resolve(config.uri, base)
-        self._experiment = config.experiment
+        self._config = config
         self._base = base.absolute()
         self._wanted_run_id = run_id
         self._session: RunSession | None = None
@@ -77,13 +75,13 @@ class MlflowTracker(Watcher):
         client = connect(self._store)
         from mlflow.exceptions import MlflowException
 
-        name = f"skillopt/{opening.dataset}" if self._experiment is None else self._experiment
+        name = experiment_name(self._config, opening.dataset)
         try:
             run = self._earlier_run(client, opening.folder)
             if run is None:
                 experiment_id = experiment(client, self._store, name)
                 run = client.create_run(experiment_id, run_name=opening.folder.name)
-            self._session = RunSession(client, self._tracked(run), opening.folder)
+            self._session = RunSession(client, tracked(self._store, run), opening.folder)
             self._session.describe(opening, run, self._tags(opening))
             mark_stale(client, run.info.experiment_id, self._base, own=run.info.run_id)
         except (MlflowException, OSError) as error:
@@ -137,32 +135,21 @@ class MlflowTracker(Watcher):
         client.update_run(run_id, status="RUNNING")
         return run
 
-    def _tracked(self, run: "Run") -> TrackedRun:
-        experiment_id, run_id = run.info.experiment_id, run.info.run_id
-        return TrackedRun(
-            uri=self._store.shown,
-            experiment_id=experiment_id,
-            run_id=run_id,
-            ui_command=self._store.ui_command,
-            link=self._store.link(experiment_id, run_id),
-        )
-
     def _tags(self, opening: Opening) -> dict[str, str]:
-        folder = opening.folder.absolute()
-        inside = folder.is_relative_to(self._base)
-        commit = git_commit(self._base)
         return {
             "dataset": opening.dataset,
             "target": opening.target,
             "optimizer": opening.optimizer,
             "simulated": str(opening.simulated).lower(),
-            "manifest_sha256": sha256(opening.manifest_json.encode()).hexdigest(),
-            "skillopt_exp": __version__,
-            "run_folder": str(folder.relative_to(self._base) if inside else folder),
             "status": "running",
             "gate": opening.gate,
             **{f"choice.{group}": name for group, name in opening.choices.items()},
-            **({} if commit is None else {"mlflow.source.git.commit": commit}),
+            **provenance(
+                folder=opening.folder,
+                base=self._base,
+                manifest_json=opening.manifest_json,
+                called="run_folder",
+            ),
         }
 
 

@@ -34,6 +34,14 @@ _PARAMS_A_CALL = 100
 _METRICS_A_CALL = 1000
 _STEP_MARK = "train/failures"
 """The metric that says that a step was logged: every step has it."""
+_ARTIFACTS_OF_AN_END = (
+    "best_skill.md",
+    "best_skill.json",
+    "summary.json",
+    "history.jsonl",
+    "items.csv",
+    "items.png",
+)
 _TAGS_OF_AN_END = ("cause", "traceback", "verdict", "evidence", "meets_seed_rule")
 
 
@@ -158,7 +166,7 @@ class RunSession:
             self._client.log_batch(self.run.run_id, tags=some)
 
     def _upload(self) -> None:
-        for name in ("best_skill.md", "best_skill.json", "summary.json", "history.jsonl"):
+        for name in _ARTIFACTS_OF_AN_END:
             file = self._folder / name
             if file.exists():
                 self._client.log_artifact(self.run.run_id, str(file))
