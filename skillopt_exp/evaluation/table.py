@@ -89,7 +89,7 @@ def conclusion(gain: Gain) -> str:
 
 def _standings(evaluation: Evaluation) -> Table:
     columns = ("hard", LEVEL, "soft", LEVEL, "faults", "tokens in", "out")
-    table = plain_table(_scores_are(evaluation.bench), *columns)
+    table = plain_table(evaluation.bench.split.meaning, *columns)
     for name, each in evaluation.standings.items():
         a_call = evaluation.scored[name].a_call
         table.add_row(
@@ -103,11 +103,6 @@ def _standings(evaluation: Evaluation) -> Table:
             counted(a_call.output),
         )
     return table
-
-
-def _scores_are(bench: Bench) -> str:
-    """The split, and what it makes of the scores."""
-    return f"{bench.split} ({bench.split.meaning})"
 
 
 def _difference(evaluation: Evaluation) -> Iterator[tuple[str, str, str]]:
