@@ -185,6 +185,8 @@ def _skillopt(
         accumulation=config.train.accumulation,
         rate_control=optimizer.rate_control,
         update_mode=optimizer.skill_update_mode,
+        skill_aware=optimizer.use_skill_aware_reflection,
+        max_notes=optimizer.skill_aware_consolidate_threshold,
         epoch_end=EpochSettings(
             slow_update=optimizer.use_slow_update,
             meta_skill=optimizer.use_meta_skill,
@@ -200,7 +202,10 @@ def _skillopt(
         ),
         patience=config.train.patience,
         max_skill_tokens=optimizer.max_skill_tokens,
-        prompts=prompts.load(_folder(optimizer.prompts_dir, base)),
+        prompts=prompts.load(
+            _folder(optimizer.prompts_dir, base),
+            needed={"lapses"} if optimizer.use_skill_aware_reflection else (),
+        ),
         gate=gate,
     )
     origins = (

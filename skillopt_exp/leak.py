@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from skillopt_exp.records import Item, Split, Splits
+from skillopt_exp.records import Item, Skill, Split, Splits
 
 PIECE_WORDS, PIECE_CHARS = 8, 32
 """A piece is long from so many words and characters on."""
@@ -95,7 +95,8 @@ class LeakCheck:
 
     def find(self, candidate: str, current: str) -> Leak | None:
         """The first leak in the lines of ``candidate`` that ``current`` does not have."""
-        known = set(current.splitlines())
+        # The marks around its parts are ours: they tell of no item, even where one is about an appendix.
+        known = {*current.splitlines(), *Skill.MARKS}
         lines = [_LIST_MARK.sub("", line.strip()) for line in candidate.splitlines() if line not in known]
         new = [line for line in lines if line]
         if not new:

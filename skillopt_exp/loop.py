@@ -40,7 +40,7 @@ from skillopt_exp.stages.aggregate import aggregate
 from skillopt_exp.stages.gate import GateSettings, hopeless
 from skillopt_exp.stages.modes import MODES, Mode
 from skillopt_exp.stages.rate import limited
-from skillopt_exp.stages.reflect import Brief, minibatches, reflect
+from skillopt_exp.stages.reflect import MOST_NOTES, Brief, minibatches, reflect
 from skillopt_exp.stages.rollout import rollout
 from skillopt_exp.stages.select import select
 from skillopt_exp.stages.update import update
@@ -75,6 +75,8 @@ class Settings:
     max_skill_tokens: int | None = None
     prompts: Prompts = BUILT_IN
     update_mode: UpdateMode = UpdateMode.patch
+    skill_aware: bool = False
+    max_notes: int | None = None
 
     @property
     def mode(self) -> Mode:
@@ -177,9 +179,11 @@ class Trainer:
             prompts=prompts,
         )
         selected = await select(self.optimizer, skill, pool, limit.edits, mode=mode, prompts=prompts)
-        updated = await update(self.optimizer, skill, selected, mode=mode, prompts=prompts)
+        updated = await update(
+            self.optimizer, skill, selected, mode=mode, max_notes=settings.max_notes, prompts=prompts
+        )
         judged = await self.judge(updated.skill, state.current, step=batch.step, batch=rollouts)
-        state = advance(state, batch.step, judged, patches, updated.edits, metric)
+        state = advance(state, batch.step, judged, patches, updated.edits + updated.notes, metric)
 
         epoch_end = None
         if batch.last_of_epoch:
@@ -196,6 +200,8 @@ class Trainer:
             judged=judged,
             state=state,
             epoch_end=epoch_end,
+            notes=updated.notes,
+            notes_compaction=updated.notes_compaction,
         )
 
     async def explore(self, state: TrainState, batch: Batch) -> tuple[tuple[Rollout, ...], tuple[Patch, ...]]:
@@ -226,6 +232,7 @@ class Trainer:
             edit_budget=budget if settings.rate_control is RateControl.fixed else None,
             trajectory_chars=settings.trajectory_chars,
             advice=state.meta_skill,
+            notes=MOST_NOTES if settings.skill_aware else None,
         )
         cut = minibatches(rollouts, size=settings.minibatch_size, failure_only=settings.failure_only)
         return await ordered(

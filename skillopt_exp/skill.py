@@ -16,6 +16,8 @@ from skillopt_exp.errors import UsageError
 from skillopt_exp.records import Edit, EditResult, Rejection, Skill
 
 OPS = ("append", "insert_after", "replace", "delete")
+NOTE = "note"
+"""The operation of a note: it is no edit of the body, and an edit of the body is no note."""
 
 _BYTES_PER_TOKEN = 4
 # Not in LaTeX, where braces belong to what stands before them.
@@ -86,6 +88,39 @@ def with_guidance(skill: Skill, guidance: str) -> tuple[Skill, Rejection | None]
     if _names_a_part(guidance):
         return skill, Rejection.protected
     return _changed(skill, replace(skill, guidance=guidance.strip()))
+
+
+def with_notes(skill: Skill, notes: Iterable[str]) -> tuple[Skill, tuple[EditResult, ...]]:
+    """The skill with ``notes`` at the end of its appendix, one a line; each is added or rejected."""
+    results = []
+    for note in notes:
+        skill, rejection = _with_note(skill, " ".join(note.split()))
+        results.append(EditResult(Edit(NOTE, content=note), rejection))
+    return skill, tuple(results)
+
+
+def _with_note(skill: Skill, note: str) -> tuple[Skill, Rejection | None]:
+    note = _LIST_MARK.sub("", note)
+    if not note or _is_json(note):
+        return skill, Rejection.bad_content
+    if _names_a_part(note):
+        return skill, Rejection.protected
+    return _changed(skill, replace(skill, appendix=_append(skill.appendix, f"- {note}")))
+
+
+def with_other_notes(skill: Skill, notes: Iterable[str]) -> tuple[Skill, Rejection | None]:
+    """The skill with ``notes`` in place of all that its appendix held, or unchanged with the reason."""
+    new, results = with_notes(replace(skill, appendix=""), notes)
+    unfit = next((each.rejection for each in results if not each.applied), None)
+    if unfit is not None or not results:
+        return skill, unfit or Rejection.bad_content
+    return _changed(skill, new)
+
+
+def notes_of(skill: Skill) -> tuple[str, ...]:
+    """The lines of the appendix that say something, without their list marks."""
+    lines = (_LIST_MARK.sub("", line.strip()) for line in skill.appendix.splitlines())
+    return tuple(line for line in lines if line)
 
 
 def apply_edits(skill: Skill, edits: Iterable[Edit]) -> tuple[Skill, tuple[EditResult, ...]]:

@@ -170,7 +170,8 @@ class Tally(Watcher):
         if not self.records:
             return "no step was taken"
         if not any(
-            record.edits_reflected or record.outcome is not Outcome.unchanged for record in self.records
+            record.edits_reflected or record.notes_proposed or record.outcome is not Outcome.unchanged
+            for record in self.records
         ):
             return "the optimizer proposed no edits"
         if num_val < rules.FEW_VAL_ITEMS:

@@ -9,7 +9,7 @@ from running import all_files, run
 
 from skillopt_exp.config.root import schema_keys
 from skillopt_exp.prompts import BUILT_IN
-from skillopt_exp.records import Evidence
+from skillopt_exp.records import Evidence, Skill, UpdateMode
 
 ABOUT_THE_PROCESS = {"run.json", "mlflow.json", "calls.jsonl"}
 
@@ -119,6 +119,10 @@ SWITCHES = {
         "optimizer.skill_update_mode=rewrite_from_suggestions",
         "steps/step_0001/patches.json",
     ),
+    "optimizer.use_skill_aware_reflection": (
+        "optimizer.use_skill_aware_reflection=true",
+        "steps/step_0001/patches.json",
+    ),
     "train.accumulation": ("train.accumulation=2", "steps/step_0001/rollouts.jsonl"),
     "train.batch_size": ("train.batch_size=7", "history.jsonl"),
     "train.num_epochs": ("train.num_epochs=2", "history.jsonl"),
@@ -140,7 +144,8 @@ EPOCH_SWITCHES = {
 # Tested where they act: sources and formats in tests/data, requests and prices in tests/llm, the
 # store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py, what a
 # gate's rule reads in tests/stages/test_gate_keys.py, when training ends in tests/test_scoring.py, other
-# optimizers in tests/algorithms, the control in tests/test_held_out.py.
+# optimizers in tests/algorithms, the control in tests/test_held_out.py, many notes in
+# tests/test_skill_aware.py.
 ELSEWHERE = {
     "budget.calls", "budget.tokens", "budget.usd",
     "cache.max_gb", "cache.mode", "cache.path",
@@ -150,6 +155,7 @@ ELSEWHERE = {
     "gate.alpha", "gate.alpha_per", "gate.margin", "gate.no_regression",
     "gradient.analyst_workers", "model.max_error_rate", "optimizer.name",
     "optimizer.factory", "optimizer.max_metric_calls", "optimizer.options",
+    "optimizer.skill_aware_consolidate_threshold",
     "rule.bands", "rule.name", "rule.open_until", "train.patience",
     "tracking.backend", "tracking.experiment", "tracking.uri",
 }  # fmt: skip
@@ -223,8 +229,8 @@ def test_each_key_of_the_ends_of_epochs_changes_what_it_says(
     [
         "optimizer.lr_control_mode=autonomous",
         "optimizer.lr_control_mode=none",
-        "optimizer.skill_update_mode=rewrite_from_suggestions",
-        "optimizer.skill_update_mode=full_rewrite_minibatch",
+        *(f"optimizer.skill_update_mode={mode}" for mode in UpdateMode),
+        "optimizer.use_skill_aware_reflection=true",
         "train.accumulation=2",
         "optimizer.slow_update_gate_with_selection=false",
     ],
@@ -236,3 +242,37 @@ def test_each_mode_learns_the_demo(override: str, tmp_path: Path) -> None:
     assert summary.baseline_test_hard < 0.45
     assert summary.test_hard is not None
     assert summary.test_hard > 0.70
+
+
+@pytest.mark.parametrize("mode", UpdateMode)
+@pytest.mark.slow
+def test_rules_that_are_forgotten_are_reminded_of_in_the_appendix(mode: UpdateMode, tmp_path: Path) -> None:
+    """The seed skill names flaws, and cures none: to reflection they are lapses."""
+    (tmp_path / "seed.md").write_text("- There are sentences, full names and alternatives.", encoding="utf-8")
+    summary = run(
+        tmp_path,
+        "dataset.limit=null",
+        "train.num_epochs=3",
+        f"train.skill_init={tmp_path / 'seed.md'}",
+        f"optimizer.skill_update_mode={mode}",
+        "optimizer.use_skill_aware_reflection=true",
+    )
+    assert summary.baseline_test_hard is not None
+    assert summary.baseline_test_hard < 0.45
+    assert summary.test_hard is not None
+    assert summary.test_hard > 0.70
+    assert Skill.APPENDIX_START in (tmp_path / "best_skill.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("mode", UpdateMode)
+@pytest.mark.slow
+def test_the_shuffled_control_gains_nothing_in_any_mode(mode: UpdateMode, tmp_path: Path) -> None:
+    summary = run(
+        tmp_path,
+        "dataset.limit=null",
+        "dataset.shuffle_answers=true",
+        f"optimizer.skill_update_mode={mode}",
+        "optimizer.use_skill_aware_reflection=true",
+    )
+    assert summary.verdict.startswith("no clear gain")
+    assert not summary.meets_seed_rule

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillopt_exp.leak import LeakCheck
-from skillopt_exp.records import Item, Split, Splits
+from skillopt_exp.records import Item, Skill, Split, Splits
 from skillopt_exp.simulation.optimizer.advice import ADVICE, HARMFUL, USELESS
 
 PASSAGE = "The tower was raised by a guild of dyers after the flood had carried off the wooden bridge."
@@ -140,3 +140,11 @@ def test_any_text_can_be_looked_at(candidate: str, answer: str, context: str) ->
     found = leaks.find(candidate, "")
     assert found is None or found.item_id == "q-17"
     assert leaks.find(candidate, candidate) is None
+
+
+def test_the_marks_around_the_parts_of_a_skill_tell_of_no_item() -> None:
+    about_marks = check(item("q-1", "appendix"), item("q-2", "slow update"))
+    assert about_marks.find(Skill("- a", "- b", "- c").text, "- a") is None
+    found = about_marks.find(Skill("- a", "- b", "- Say appendix.").text, "- a")
+    assert found is not None
+    assert found.item_id == "q-1"

@@ -121,6 +121,16 @@ class SkillOptConfig(WritingConfig):
     use_meta_skill: bool = key(
         True, affects=Affects.result, help="at the end of an epoch the optimizer writes advice to itself"
     )
+    use_skill_aware_reflection: bool = key(
+        False,
+        affects=Affects.result,
+        help="tell lapses of the model from defects of the skill: lapses become notes in the appendix",
+    )
+    skill_aware_consolidate_threshold: int | None = key(
+        12,
+        affects=Affects.result,
+        help="an appendix of more notes than that is said in fewer by one call; null: never",
+    )
 
     @property
     def rate_control(self) -> RateControl:
@@ -141,6 +151,11 @@ class SkillOptConfig(WritingConfig):
                 f"optimizer.lr_control_mode=autonomous asks how many edits to apply, and "
                 f"optimizer.skill_update_mode={self.skill_update_mode} has none: it makes one whole skill a "
                 "step; use another update mode, or optimizer.lr_control_mode=none"
+            )
+        if self.skill_aware_consolidate_threshold is not None and self.skill_aware_consolidate_threshold < 1:
+            raise UsageError(
+                f"optimizer.skill_aware_consolidate_threshold is {self.skill_aware_consolidate_threshold}; "
+                "give 1 or more notes, or null to keep them all"
             )
         if self.slow_update_samples < 1:
             raise UsageError(

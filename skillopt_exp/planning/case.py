@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from skillopt_exp.llm.bill import FRAMING_TOKENS
 from skillopt_exp.planning.counts import KEPT
 from skillopt_exp.planning.prompts import Size
+from skillopt_exp.stages.reflect import MOST_NOTES
 
 EDIT_BYTES, USUAL_EDIT_BYTES = 600, 150
 """One text that the optimizer writes; its prompt allows an edit three sentences."""
@@ -14,6 +15,9 @@ WRITTEN_TEXTS = 4
 
 UNLIMITED_EDITS, USUAL_EDITS = 20, 4
 """Those of one reply where no number is given to the optimizer."""
+
+USUAL_NOTES = 1
+"""Of one reply on failures."""
 
 FEEDBACK_BYTES, USUAL_FEEDBACK_BYTES = 2000, 150
 """What a scorer says of one reply."""
@@ -51,11 +55,11 @@ class Case:
     Replies are in tokens, None where nothing limits them. ``asks`` is how often a question to the
     optimizer is sent until its reply can be read. ``text_bytes`` is one text of the optimizer (the text
     of an edit, an anchor, a summary, a reasoning). ``shown_bytes`` is what a trajectory shows of what a
-    model and a scorer wrote. ``unlimited_edits`` are those of one reply where nobody limits them. ``kept``
-    is the share of all edits that stay in the skill; None is a skill that loses everything at the first
-    step. ``always_too_long`` is a skill that has to be shortened whenever it has changed, where its length
-    is limited; else that follows from its length. ``framing`` are tokens that a chat template adds to a
-    message.
+    model and a scorer wrote. ``unlimited_edits`` are those of one reply where nobody limits them, ``notes``
+    the reminders of one reply on failures where they are asked for. ``kept`` is the share of both that
+    stays in the skill; None is a skill that loses everything at the first step. ``always_too_long`` is a
+    skill that has to be shortened whenever it has changed, where its length is limited; else that follows
+    from its length. ``framing`` are tokens that a chat template adds to a message.
     """
 
     asks: int
@@ -64,6 +68,7 @@ class Case:
     text_bytes: int
     shown_bytes: float
     unlimited_edits: int
+    notes: int
     kept: float | None
     always_too_long: bool
     bytes_a_token: float
@@ -88,6 +93,7 @@ def cheapest() -> Case:
         text_bytes=0,
         shown_bytes=0,
         unlimited_edits=0,
+        notes=0,
         kept=None,
         always_too_long=False,
         bytes_a_token=8,
@@ -106,6 +112,7 @@ def usual(guesses: Guesses, limits: Limits) -> Case:
         text_bytes=USUAL_EDIT_BYTES,
         shown_bytes=min(target * bytes_a_token, limits.trajectory_chars) + USUAL_FEEDBACK_BYTES,
         unlimited_edits=USUAL_EDITS,
+        notes=USUAL_NOTES,
         kept=KEPT,
         always_too_long=False,
         bytes_a_token=bytes_a_token,
@@ -125,6 +132,7 @@ def dearest(limits: Limits) -> Case:
         text_bytes=EDIT_BYTES,
         shown_bytes=shown,
         unlimited_edits=UNLIMITED_EDITS,
+        notes=MOST_NOTES,
         kept=1,
         always_too_long=True,
         bytes_a_token=1,

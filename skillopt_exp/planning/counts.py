@@ -42,10 +42,11 @@ class Asked:
     """What one step asks of the optimizer when every reply holds edits.
 
     ``merges`` are counted level by level. ``selects`` ask one after the other: how many edits, and which.
-    ``rewrites`` make the candidate where edits do not.
+    ``rewrites`` make the candidate where edits do not. ``failures`` are the reflections on failures.
     """
 
     reflect: int
+    failures: int
     merges: tuple[int, ...]
     selects: int
     rewrites: int
@@ -67,11 +68,13 @@ class Asked:
 class StepCounts:
     """Of one step: trajectories shown, questions by stage, levels of merging, candidates to be scored.
 
-    ``waves`` are rounds of questions to the optimizer that wait for each other.
+    ``failures`` are the reflections on failures among ``reflect``. ``waves`` are rounds of questions to
+    the optimizer that wait for each other.
     """
 
     shown: float
     reflect: float
+    failures: float
     aggregate: float
     levels: float
     select: float
@@ -126,6 +129,7 @@ def asked(patches: Patches, settings: Settings) -> Asked:
     together = (1,) if patches.failures and patches.successes else ()
     return Asked(
         reflect=patches.total,
+        failures=patches.failures,
         merges=(*(sum(level) for level in apart), *together),
         selects=_selects(patches, settings.rate_control),
         rewrites=int(patches.total > 0 and settings.mode.rewrites),
@@ -165,6 +169,7 @@ def fewest(sizes: Sizes, settings: Settings, *, at_once: int) -> StepCounts:
     return StepCounts(
         shown=0 if settings.failure_only else sum(sizes),
         reflect=sum(reflect),
+        failures=0,
         aggregate=0,
         levels=0,
         select=0,
@@ -184,6 +189,7 @@ def most(sizes: Sizes, settings: Settings, *, at_once: int) -> StepCounts:
     return StepCounts(
         shown=sum(sizes),
         reflect=sum(reflect),
+        failures=max(outcome.failures for outcome in outcomes),
         aggregate=max(outcome.aggregate for outcome in outcomes),
         levels=max(len(outcome.merges) for outcome in outcomes),
         select=max(outcome.selects for outcome in outcomes),
@@ -220,6 +226,7 @@ def expected(sizes: Sizes, settings: Settings, *, at_once: int, failure_rate: fl
     return StepCounts(
         shown=sum(sizes) * (failure_rate if settings.failure_only else 1),
         reflect=average(lambda outcome: outcome.reflect),
+        failures=average(lambda outcome: outcome.failures),
         aggregate=average(lambda outcome: outcome.aggregate),
         levels=average(lambda outcome: len(outcome.merges)),
         select=average(lambda outcome: outcome.selects),

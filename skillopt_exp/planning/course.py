@@ -19,6 +19,7 @@ from skillopt_exp.planning.prompts import (
     guidance_prompt,
     merge_prompt,
     meta_skill_prompt,
+    notes_prompt,
     pairs,
     rank_prompt,
     rate_prompt,
@@ -128,17 +129,20 @@ class _Walk:
         self._body_bytes: float = ground.seed_bytes
         self._guidance_bytes = 0
         self._advice_bytes = 0
+        self._notes = 0.0
 
     @property
     def skill_bytes(self) -> float:
-        return self._body_bytes + self._guidance_bytes
+        return self._body_bytes + self._guidance_bytes + self._notes * self._edit_bytes
 
     async def step(self, batch: Batch, counts: StepCounts) -> Leg:
         """The next step, on which the skill grows by what is kept of its edits."""
         ground, case = self._ground, self._case
         shown = self._shown(counts, batch.step)
-        growth = self._applied(shown) * self._edit_bytes
+        notes = case.notes * counts.failures if self._settings.skill_aware else 0
+        growth = (self._applied(shown) + notes) * self._edit_bytes
         shortened = await self._shortened(counts.candidates, self.skill_bytes + growth)
+        noted = await self._fewer_notes(counts, shown, self._notes + notes)
         rollout = self.scored(1, batch.items, self.skill_bytes)
         candidate_bytes = self.skill_bytes + growth
         screened = counts.candidates if self._settings.scoring.screened else 0
@@ -151,14 +155,14 @@ class _Walk:
             Stage.aggregate: self._asked(counts.aggregate, await self._merges(counts, shown)),
             Stage.select: self._asked(counts.select, await self._choices(counts, shown)),
             Stage.rewrite: self._asked(counts.rewrite, await self._rewrites(counts, shown)),
-            Stage.compact: shortened,
+            Stage.compact: shortened + noted,
             Stage.selection: selection,
         }
-        self._grow(growth)
+        self._grow(self._applied(shown) * self._edit_bytes, notes, fewer=noted.calls > 0)
         self._earlier_in_epoch += 1
         waves = sum(ceil(size / ground.at_once.target) for size in _sizes(batch))
         waves += sum(ceil(asked.calls / ground.at_once.target) for asked in (screen, selection))
-        waves += ceil(shortened.calls)
+        waves += ceil(shortened.calls) + ceil(noted.calls)
         return Leg(amounts, waves + case.asks * counts.waves)
 
     async def end(self, epoch: int, counts: EndCounts) -> Leg:
@@ -192,9 +196,12 @@ class _Walk:
         prompts = self._ground.asked(items, skill_bytes).times(times)
         return attempted(self._case, calls, prompts)
 
-    def _grow(self, num_bytes: float) -> None:
-        """What is kept of a step's edits; a limit on the skill is kept to, where it is a case of length."""
-        case, limit = self._case, self._settings.max_skill_tokens
+    def _grow(self, num_bytes: float, notes: float, *, fewer: bool) -> None:
+        """What is kept of a step's edits and notes; a limit is kept to, where it is a case of length."""
+        case, limit, most = self._case, self._settings.max_skill_tokens, self._settings.max_notes
+        self._notes = 0 if case.kept is None else self._notes + case.kept * notes
+        if fewer and most is not None and not case.always_too_long:
+            self._notes = min(self._notes, most)
         self._body_bytes = 0 if case.kept is None else self._body_bytes + case.kept * num_bytes
         if limit is not None and not case.always_too_long:
             longest = max(limit * case.bytes_a_token, self._ground.seed_bytes)
@@ -209,6 +216,15 @@ class _Walk:
             return Amount()
         prompt = await compact_prompt(round(candidate_bytes), limit, self._settings)
         return self._asked(candidates, prompt.times(candidates))
+
+    async def _fewer_notes(self, counts: StepCounts, shown: Shown, notes: float) -> Amount:
+        """Saying an appendix of so many notes in fewer, where new ones make it too long."""
+        most = self._settings.max_notes
+        if not self._settings.skill_aware or most is None or notes <= most or not counts.failures:
+            return Amount()
+        questions = min(1, counts.failures)
+        prompt = await notes_prompt(shown, self._settings, ceil(notes))
+        return self._asked(questions, prompt.times(questions))
 
     def _asked(self, num_questions: float, prompts: Size) -> Amount:
         """So many questions to the optimizer, ``prompts`` long together, as often as each has to be sent."""

@@ -26,9 +26,10 @@ from skillopt_exp.records import (
 from skillopt_exp.stages.aggregate import aggregate
 from skillopt_exp.stages.compact import compact
 from skillopt_exp.stages.looking_back import Hindsight, write_guidance, write_meta_skill
+from skillopt_exp.stages.notes import take_notes
 from skillopt_exp.stages.propose import propose
 from skillopt_exp.stages.rate import rate
-from skillopt_exp.stages.reflect import Brief, Minibatch, reflect
+from skillopt_exp.stages.reflect import MOST_NOTES, Brief, Minibatch, reflect
 from skillopt_exp.stages.select import select
 from skillopt_exp.tasks.base import Task
 
@@ -154,6 +155,7 @@ async def reflect_prompt(shown: Shown, settings: Settings) -> Size:
         shown.budget,
         settings.trajectory_chars,
         _LETTER * shown.advice,
+        MOST_NOTES if settings.skill_aware else None,
     )
     return await _reflected(brief, (), settings)
 
@@ -213,6 +215,16 @@ async def compact_prompt(skill_bytes: int, max_tokens: int, settings: Settings) 
     """The prompt that sends a skill of this length back, to be said in less."""
     chat = MeasuringChat()
     await compact(chat, Skill(body=_LETTER * skill_bytes), max_tokens, settings.prompts)
+    return chat.size
+
+
+async def notes_prompt(shown: Shown, settings: Settings, notes: int) -> Size:
+    """The prompt that has ``notes`` notes (at least 2) said in fewer."""
+    chat = MeasuringChat()
+    so_far = "\n".join([f"- {_LETTER * (shown.text + 1)}"] * (max(2, notes) - 1))
+    skill = Skill(body=_LETTER * shown.skill, appendix=so_far)
+    # Another note than those that stand there is what makes them too many.
+    await take_notes(chat, skill, [f"new{_LETTER * shown.text}"], most=1, prompts=settings.prompts)
     return chat.size
 
 

@@ -7,7 +7,7 @@ A file whose name begins with an underscore is a part that templates include, an
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,19 @@ from jinja2 import (
 from skillopt_exp.errors import UsageError
 
 _PART = "_"
-_OPTIONAL = frozenset({"advice", "budget", "kind", "memory"})
+_OPTIONAL = frozenset({"advice", "budget", "kind", "lapses", "memory"})
 """What a template of the user's own may leave out; every other variable of the built-in one is needed."""
 
 _SAMPLE: dict[str, Any] = {
     "advice": "Look at the feedback.",
     "budget": 2,
     "guidance": "- Be brief.",
+    "notes": ["Mind the unit.", "Keep the unit."],
     "pairs": [{"change": "improved"}],
     "edits": [{"op": "append", "content": "- Be brief."}],
     "kind": "failure",
+    "lapses": 3,
+    "max_notes": 1,
     "max_tokens": 100,
     "memory": [{"step": 1, "outcome": "rejected", "failures": [], "rejected_edits": []}],
     "patches": [{"reasoning": "", "edits": []}],
@@ -107,8 +110,10 @@ BUILT_IN = Prompts(_sources(Path(__file__).parent))
 """The templates that come with the package."""
 
 
-def load(folder: Path | None) -> Prompts:
+def load(folder: Path | None, *, needed: Collection[str] = ()) -> Prompts:
     """The built-in templates, each replaced by the file of its name in ``folder`` where there is one.
+
+    ``needed`` are variables that a template may leave out elsewhere, but not in this run.
 
     Raises:
         UsageError: there is no such folder; a file names no template, cannot be read, is no template,
@@ -130,11 +135,11 @@ def load(folder: Path | None) -> Prompts:
         )
     prompts = Prompts({**BUILT_IN.sources, **own})
     for name in own:
-        _check(prompts, name, folder / f"{name}.md")
+        _check(prompts, name, folder / f"{name}.md", _OPTIONAL - set(needed))
     return prompts
 
 
-def _check(prompts: Prompts, name: str, file: Path) -> None:
+def _check(prompts: Prompts, name: str, file: Path, optional: frozenset[str]) -> None:
     """Refuse a template that would fail during a run, or show the optimizer too little."""
     known = BUILT_IN.variables(name)
     try:
@@ -143,7 +148,7 @@ def _check(prompts: Prompts, name: str, file: Path) -> None:
         raise UsageError(f"{file}:{error.lineno}: {error.message}; see Jinja's template syntax") from error
     except TemplateNotFound as error:
         raise UsageError(f"{file}: {error.message}; write out what should stand there") from error
-    unknown, missing = sorted(named - known), sorted(known - _OPTIONAL - named)
+    unknown, missing = sorted(named - known), sorted(known - optional - named)
     if unknown:
         raise UsageError(
             f"{file} names the variable {unknown[0]!r}, which nobody gives; "

@@ -80,7 +80,8 @@ class Patch:
     """Proposed edits with their reasoning: of one reflect reply, or merged of several.
 
     ``replies`` says how each optimizer reply that went into it was read, ``dropped`` what of them
-    was left out and why.
+    was left out and why. ``notes`` are reminders for the appendix: the model lapsed, and the skill need
+    not change.
     """
 
     edits: tuple[Edit, ...]
@@ -89,6 +90,7 @@ class Patch:
     failure_summary: str = ""
     replies: tuple[ParsePath, ...] = ()
     dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ class EditLimit:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A candidate that was too long, sent back once. Sizes are in tokens, see ``skill.num_tokens``.
+    """A candidate or an appendix that was too long, sent back once. Sizes are in tokens, see
+    ``skill.num_tokens``.
 
     ``after`` is None where the reply could not be used; ``problem`` says why.
     """

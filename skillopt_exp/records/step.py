@@ -1,7 +1,7 @@
 """What a step makes, and the line of it that is kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skillopt_exp.records.epoch import EpochRecord, EpochTrace
 from skillopt_exp.records.rollout import Metric, Rollout, count, mean
@@ -51,13 +51,18 @@ class StepRecord:
     edit_budget_reason: str = ""
     compaction: Compaction | None = None
     epoch_end: EpochRecord | None = None
+    notes_proposed: int = 0
+    notes_added: int = 0
+    notes_rejected: Mapping[str, int] = field(default_factory=dict)
+    notes_compaction: Compaction | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StepTrace:
     """Everything that one step made, stage by stage, for those who keep or show it.
 
-    ``epoch_end`` is what followed the last step of an epoch; ``state`` comes after that.
+    ``epoch_end`` is what followed the last step of an epoch; ``state`` comes after that. ``notes`` says of
+    each reminder whether it was added to the appendix, ``notes_compaction`` what became of too many.
     """
 
     epoch: int
@@ -70,6 +75,8 @@ class StepTrace:
     judged: Judged
     state: TrainState
     epoch_end: EpochTrace | None = None
+    notes: tuple[EditResult, ...] = ()
+    notes_compaction: Compaction | None = None
 
     @property
     def unreadable(self) -> bool:
@@ -120,6 +127,10 @@ class StepTrace:
             edit_budget_reason=self.limit.reason,
             compaction=judged.compaction,
             epoch_end=None if self.epoch_end is None else self.epoch_end.record,
+            notes_proposed=len(self.notes),
+            notes_added=sum(result.applied for result in self.notes),
+            notes_rejected=count(result.rejection for result in self.notes),
+            notes_compaction=self.notes_compaction,
         )
 
 

@@ -11,7 +11,7 @@
     skills/skill_v0000.md ...        the seed, then the candidate of each step that changed something
     baseline/selection.jsonl
     steps/step_0001/      rollouts.jsonl selection.jsonl patches.json merged.json selected.json
-                          candidate.md edits.json verdict.json optimizer.jsonl
+                          candidate.md edits.json notes.json verdict.json optimizer.jsonl
     epochs/epoch_0002/    before.jsonl after.jsonl epoch.json, and of a skill with new guidance
                           candidate.md selection.jsonl
     test/control.jsonl  test/baseline.jsonl  test/best.jsonl  test/final.jsonl

@@ -151,6 +151,8 @@ class RunRecorder(Watcher):
         _write_json(folder / "selected.json", trace.selected)
         write_skill(self._folder.candidate(trace.state.step), trace.judged.candidate.skill)
         _write_json(folder / "edits.json", trace.edits)
+        if trace.notes:
+            _write_json(folder / "notes.json", trace.notes)
         _write_rollouts(self._folder.selection(trace.state.step), trace.judged.selection)
         if trace.judged.screening:
             _write_rollouts(folder / "screening.jsonl", trace.judged.screening)

@@ -23,7 +23,7 @@ async def aggregate(
     """One patch of one merge group. A group in which at most one patch has edits needs no call.
 
     A reply that cannot be read leaves the edits unmerged, in order, or of whole skills the first one;
-    ``replies`` and ``dropped`` say so.
+    ``replies`` and ``dropped`` say so. Notes are collected as they are.
     """
     full = [patch for patch in patches if patch.edits]
     together = Patch(
@@ -33,6 +33,7 @@ async def aggregate(
         failure_summary=" ".join(patch.failure_summary for patch in patches if patch.failure_summary),
         replies=tuple(path for patch in patches for path in patch.replies),
         dropped=tuple(reason for patch in patches for reason in patch.dropped),
+        notes=tuple(note for patch in patches for note in patch.notes),
     )
     if len(full) <= 1:
         return together

@@ -7,8 +7,12 @@ from typing import Any
 from skillopt_exp.llm.base import Chat, Stage
 from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import Edit, Patch, Remembered, Rollout, Skill, Source
+from skillopt_exp.skill import NOTE
 from skillopt_exp.stages.modes import Mode
 from skillopt_exp.stages.replies import ask_json
+
+MOST_NOTES = 3
+"""Notes of one reply: more of them would say less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,8 @@ class Minibatch:
 class Brief:
     """What every reflect call of a step is told besides its trajectories.
 
-    ``edit_budget`` None is no limit; ``advice`` is the meta skill.
+    ``edit_budget`` None is no limit; ``advice`` is the meta skill. ``notes`` is the number of notes that a
+    reply on failures may hold; None asks for none.
     """
 
     mode: Mode
@@ -32,6 +37,7 @@ class Brief:
     edit_budget: int | None
     trajectory_chars: int
     advice: str = ""
+    notes: int | None = None
 
 
 def minibatches(rollouts: Sequence[Rollout], *, size: int, failure_only: bool) -> tuple[Minibatch, ...]:
@@ -52,6 +58,8 @@ def minibatches(rollouts: Sequence[Rollout], *, size: int, failure_only: bool) -
 async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch, prompts: Prompts) -> Patch:
     """At most the brief's ``edit_budget`` edits. A reply that cannot be read is a patch without edits."""
     mode = brief.mode
+    # A solved task shows no lapse.
+    num_notes = brief.notes if minibatch.source is Source.failure else None
     prompt = prompts.render(
         mode.reflect_template,
         kind=minibatch.source,
@@ -59,6 +67,7 @@ async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch, prompts: 
         memory=[remembered(step, mode) for step in brief.memory],
         advice=brief.advice,
         budget=brief.edit_budget,
+        lapses=num_notes,
         trajectories=[trajectory(rollout, brief.trajectory_chars) for rollout in minibatch.rollouts],
     )
     answer = await ask_json(optimizer, prompt, stage=Stage.reflect, read=mode.read)
@@ -66,13 +75,17 @@ async def reflect(optimizer: Chat, brief: Brief, minibatch: Minibatch, prompts: 
         return Patch((), minibatch.source, replies=(answer.path,), dropped=(answer.problem,))
     edits = tuple(replace(edit, support_count=1, source_type=minibatch.source) for edit in answer.value.edits)
     most = brief.edit_budget if mode.most is None else mode.most
+    notes = () if num_notes is None else answer.value.notes
     return Patch(
         edits=edits[:most],
         source=minibatch.source,
         reasoning=answer.value.reasoning,
         failure_summary=answer.value.failure_summary,
         replies=(answer.path,),
-        dropped=answer.value.dropped + surplus(edits, most),
+        dropped=answer.value.dropped
+        + surplus(edits, most)
+        + tuple(f"more than the {num_notes} asked for: note {note!r}" for note in notes[num_notes:]),
+        notes=notes[:num_notes],
     )
 
 
@@ -111,9 +124,10 @@ def excerpt(text: str, limit: int) -> str:
 
 def remembered(step: Remembered, mode: Mode) -> dict[str, Any]:
     """An earlier step as the optimizer is shown it."""
+    notes = [edit.content for edit in step.rejected_edits if edit.op == NOTE]
     return {
         "step": step.step,
         "outcome": str(step.outcome),
         "failures": list(step.failure_summaries),
-        "rejected_edits": [mode.remembered(edit) for edit in step.rejected_edits],
-    }
+        "rejected_edits": [mode.remembered(edit) for edit in step.rejected_edits if edit.op != NOTE],
+    } | ({"rejected_notes": notes} if notes else {})

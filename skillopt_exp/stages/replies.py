@@ -17,6 +17,7 @@ from skillopt_exp.records import Edit, Message, ParsePath, Skill, Source
 
 T = TypeVar("T")
 
+_NOTES = "appendix_notes"
 _MARKDOWN_FENCE = re.compile(r"```(?:markdown|md)?\n((?:(?!```).)*)\n```", re.DOTALL)
 _CORRECTION = (
     "That reply could not be read ({problem}). Answer again with one complete JSON object and nothing else."
@@ -61,6 +62,7 @@ class PatchReply:
     reasoning: str
     failure_summary: str
     dropped: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def read_edits(value: Any) -> PatchReply:
@@ -84,7 +86,8 @@ def read_skills(value: Any) -> PatchReply:
 
 def _proposed(value: Any, name: str, read: Callable[[Mapping[str, Any]], Edit]) -> PatchReply:
     fields = _fields(value)
-    entries = value if isinstance(value, list) else fields.get(name)
+    # Who has nothing but notes may leave the list out.
+    entries = value if isinstance(value, list) else fields.get(name, [] if _NOTES in fields else None)
     if not isinstance(entries, list):
         raise Unparsable(f'there is no list "{name}" in the reply')
     dropped = tuple(
@@ -97,7 +100,25 @@ def _proposed(value: Any, name: str, read: Callable[[Mapping[str, Any]], Edit]) 
         _text(fields.get("reasoning")),
         _summary(fields.get("failure_summary")),
         dropped,
+        _notes(fields),
     )
+
+
+def read_notes(value: Any) -> tuple[str, ...]:
+    """``appendix_notes``: texts, or objects with a ``note`` or a ``content`` each."""
+    fields = {_NOTES: value} if isinstance(value, list) else _fields(value)
+    if not isinstance(fields.get(_NOTES), list):
+        raise Unparsable(f'there is no list "{_NOTES}" in the reply')
+    return _notes(fields)
+
+
+def _notes(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    entries = fields.get(_NOTES)
+    entries = entries if isinstance(entries, list) else [entries]
+    texts = [
+        entry.get("note", entry.get("content")) if isinstance(entry, Mapping) else entry for entry in entries
+    ]
+    return tuple(text for text in texts if isinstance(text, str) and text.strip())
 
 
 def read_indices(value: Any) -> tuple[int, ...]:

@@ -73,6 +73,7 @@ patching = st.builds(
     max_skill_tokens=st.sampled_from([None, SKILL_LIMIT]),
 )
 runs = st.builds(limited, patching, st.sampled_from(UpdateMode))
+noting = st.builds(replace, runs, skill_aware=st.just(True), max_notes=st.none() | st.integers(1, 9))
 data = st.builds(splits, st.integers(1, 14), st.integers(1, 4), st.integers(1, 3))
 few = hypothesis_settings(max_examples=150, deadline=None)
 
@@ -107,6 +108,7 @@ def by_chance(seed: int) -> tuple[Answer, Answer]:
             edits=edits,
             revise_suggestions=[{"type": "add_rule", "instruction": chance.choice(["", "More."])}] * some,
             skill_candidates=[whole] * min(some, 2),
+            appendix_notes=[f"Mind {chance.randrange(99)}." for _ in range(chance.randrange(5))],
             selected_indices=[chance.randrange(9) for _ in range(some)],
             learning_rate=chance.randrange(4),
             slow_update_content=chance.choice(["", "- Guidance 1.", "- Guidance 2."]),
@@ -122,7 +124,7 @@ def everything(**fields: object) -> str:
     return json.dumps({"reasoning": "because", "failure_summary": "wrong", **fields})
 
 
-@given(settings=runs, splits=data, control=st.booleans(), seed=st.integers(0, 2**32))
+@given(settings=runs | noting, splits=data, control=st.booleans(), seed=st.integers(0, 2**32))
 @few
 def test_a_run_of_any_outcome_stays_within_the_plan(
     settings: Settings, splits: Splits, control: bool, seed: int
@@ -139,7 +141,7 @@ def test_a_run_of_any_outcome_stays_within_the_plan(
     assert run.asked.total() >= plan.total.calls.least or not run.whole
 
 
-@given(settings=runs, splits=data, control=st.booleans())
+@given(settings=runs | noting, splits=data, control=st.booleans())
 @few
 def test_a_run_on_which_nothing_is_proposed_reaches_the_least_of_every_stage(
     settings: Settings, splits: Splits, control: bool
@@ -157,12 +159,12 @@ def test_a_run_on_which_nothing_is_proposed_reaches_the_least_of_every_stage(
     assert run.asked.total() == plan.total.calls.least
 
 
-@given(settings=runs, splits=data, control=st.booleans())
+@given(settings=runs | noting, splits=data, control=st.booleans())
 @few
 def test_a_run_on_which_everything_goes_wrong_reaches_the_most_of_every_stage(
     settings: Settings, splits: Splits, control: bool
 ) -> None:
-    settings = replace(settings, epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed))
+    settings = certain(settings)
     plan = planned(settings, splits, control=control)
     run = train(
         worst_target(settings, splits), inventive(correct_at_once=False), settings, splits, control=control
@@ -171,16 +173,14 @@ def test_a_run_on_which_everything_goes_wrong_reaches_the_most_of_every_stage(
     assert run.asked.total() == plan.total.calls.most
 
 
-@given(settings=runs, splits=data, control=st.booleans())
+@given(settings=runs | noting, splits=data, control=st.booleans())
 @few
 def test_the_expectation_is_what_happens_when_chance_has_no_part(
     settings: Settings, splits: Splits, control: bool
 ) -> None:
-    settings = replace(
-        settings,
-        epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed),
-        scoring=replace(settings.scoring, block=None),  # how soon an evaluation can end is chance, too
-    )
+    settings = certain(settings)
+    # How soon an evaluation can end is chance, too.
+    settings = replace(settings, scoring=replace(settings.scoring, block=None))
     plan = planned(settings, splits, failure_rate=1.0, control=control)
     run = train(failing(settings), inventive(correct_at_once=True), settings, splits, control=control)
     for stage in Stage:
@@ -201,6 +201,15 @@ def test_pairs_of_a_kind_that_does_not_occur_are_not_asked_about() -> None:
 
     run = train(target, inventive(correct_at_once=True), settings)
     assert run.asked[Stage.reflect] == 2 == bounds(planned(settings), Stage.reflect)[0], "one a step"
+
+
+def certain(settings: Settings) -> Settings:
+    """The settings without what else decides on calls: pairs that may not occur, notes that may not be
+    enough, and notes that no shortening of the body makes room for."""
+    settings = replace(settings, epoch_end=replace(settings.epoch_end, pair_policy=PairPolicy.mixed))
+    if not settings.skill_aware:
+        return settings
+    return replace(settings, max_skill_tokens=None, max_notes=None if settings.max_notes is None else 1)
 
 
 def failing(settings: Settings) -> Answer:
@@ -255,7 +264,8 @@ def worst_failures(sizes: tuple[int, ...], settings: Settings) -> tuple[bool, ..
     def calls(failures: tuple[int, ...]) -> int:
         parts = (cut(size, failed, settings) for size, failed in zip(sizes, failures, strict=True))
         step = asked(sum(parts, Patches()), settings)
-        return step.reflect + step.aggregate + step.selects + step.rewrites
+        notes = settings.skill_aware and step.failures > 0
+        return step.reflect + step.aggregate + step.selects + step.rewrites + notes
 
     worst = max(
         product(*(range(size + 1) for size in sizes)), key=lambda failures: (calls(failures), sum(failures))
@@ -264,8 +274,9 @@ def worst_failures(sizes: tuple[int, ...], settings: Settings) -> tuple[bool, ..
 
 
 def inventive(*, correct_at_once: bool) -> Answer:
-    """An optimizer that always has more new edits than are allowed; unreadable at first, if wanted."""
-    number, guidances = count(1), count(1)
+    """An optimizer that always has more new edits than are allowed; unreadable at first, if wanted, and
+    then with more notes, too. The second of two notes is too many."""
+    number, guidances, notes = count(1), count(1), 1 if correct_at_once else 4
 
     def optimizer(messages: Sequence[Message], stage: Stage) -> str:
         if not correct_at_once and len(messages) == 1:
@@ -279,6 +290,9 @@ def inventive(*, correct_at_once: bool) -> Answer:
         else:  # as long as the limit allows, so that the next candidate is over it again
             whole = f"- Rule {newest}.".ljust(4 * int(room[1]) - 8, "!")
         return everything(
+            appendix_notes=[
+                f"Mind {next(number)}." for _ in range(notes if 'kind="failure"' in prompt else 1)
+            ],
             edits=[append(f"- Rule {next(number)}{'!' * 200}") for _ in range(6)],
             revise_suggestions=[{"type": "add_rule", "instruction": f"Add {newest}."}] * 6,
             **{"skill_candidates": [{"new_skill": whole}] * 2} if "skill_candidates" in prompt else {},

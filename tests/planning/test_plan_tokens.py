@@ -33,8 +33,19 @@ def holds(bounds: Bounds, value: float) -> bool:
     return bounds.least <= value <= bounds.most
 
 
-def test_the_tokens_of_a_real_run_lie_within_the_plan(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "patch",
+        pytest.param("rewrite_from_suggestions", marks=pytest.mark.slow),
+        pytest.param("full_rewrite_minibatch", marks=pytest.mark.slow),
+    ],
+)
+def test_the_tokens_of_a_real_run_lie_within_the_plan(mode: str, tmp_path: Path) -> None:
     overrides = [
+        f"optimizer.skill_update_mode={mode}",
+        f"optimizer.use_skill_aware_reflection={mode != 'patch'}",
+        "optimizer.skill_aware_consolidate_threshold=1",
         "cache.mode=none",
         "model.target.max_tokens=2000",
         "model.optimizer.max_tokens=4000",

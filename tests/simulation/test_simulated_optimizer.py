@@ -21,7 +21,6 @@ from skillopt_exp.simulation.optimizer.prompt import Attempt
 from skillopt_exp.simulation.target import Habit, cured, encouraged
 from skillopt_exp.simulation.target.spoiling import applicable, spoil
 
-render = BUILT_IN.render
 OPTIONS = "Which of these is it?\nOptions:\n(A) the first book\n(B) the second book\n(C) the third book"
 SAME_THING = {
     Habit.wordy: Flaw.too_many_words,
@@ -41,6 +40,11 @@ ITEMS = (
     Item("choice", OPTIONS, ("(B)",)),
     *(Item(f"n{n}", f"{n} birds meet {n + 3} others. How many?", (str(2 * n + 3),)) for n in range(12, 40)),
 )
+
+
+def render(template: str, **variables: Any) -> str:
+    """The built-in prompt; notes are asked for where a test says so."""
+    return BUILT_IN.render(template, **{"lapses": None, **variables})
 
 
 def failures(items: list[Item], habit: Habit) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The simulated optimizer in the modes that rewrite: suggestions, whole skills, and their slips."""
+"""The simulated optimizer where more than edits is asked for: suggestions, whole skills, notes."""
 
 from typing import Any
 
@@ -22,12 +22,14 @@ def asked(template: str, **variables: Any) -> dict[str, Any]:
 
 
 def reflected(template: str, name: str, skill: str = "", **variables: Any) -> list[dict[str, Any]]:
-    known = {"kind": "failure", "memory": [], "advice": "", "budget": 4, "lapses": None}
-    shown = failures(quiz_items(4), Habit.wordy)
-    entries: list[dict[str, Any]] = asked(
-        template, skill=skill, trajectories=shown, **{**known, **variables}
-    )[name]
+    entries: list[dict[str, Any]] = reflection(template, skill, **variables)[name]
     return entries
+
+
+def reflection(template: str, skill: str = "", **variables: Any) -> dict[str, Any]:
+    known = {"kind": "failure", "memory": [], "advice": "", "budget": 4}
+    shown = failures(quiz_items(4), Habit.wordy)
+    return asked(template, skill=skill, trajectories=shown, **{**known, **variables})
 
 
 @pytest.mark.parametrize(
@@ -122,3 +124,45 @@ def test_what_was_rejected_before_is_not_suggested_again() -> None:
         seen |= instructions
         memory.append({"rejected_edits": found})
     assert len(seen) > 3
+
+
+def noted(skill: str, lapses: int | None = 3, **variables: Any) -> list[dict[str, Any]]:
+    """Replies to reflections on one forgotten rule, which differ by chance alone."""
+    return [
+        reflection("reflect", f"- Rule {number}.\n{skill}", lapses=lapses, **variables)
+        for number in range(100)
+    ]
+
+
+def test_a_flaw_that_the_skill_speaks_of_is_a_lapse_and_one_that_it_does_not_is_none() -> None:
+    forgotten = [note for reply in noted(f"- {WORDY[0]}") for note in reply["appendix_notes"]]
+    assert 30 < len(forgotten) < 70
+    assert sum(Habit.wordy in cured(note) for note in forgotten) > 0.8 * len(forgotten)
+    assert not {WORDY[0]} & set(forgotten), "a reminder is no repetition"
+    silent = [note for reply in noted("- Be kind.") for note in reply["appendix_notes"]]
+    assert 0 < len(silent) < 15, "seldom a defect is taken for a lapse"
+    assert not any("appendix_notes" in reply for reply in noted(f"- {WORDY[0]}", lapses=None))
+
+
+def test_for_a_lapse_the_skill_is_left_as_it_is_in_every_mode() -> None:
+    rule = f"- {WORDY[0]}"
+    assert not any(edit["op"] == "replace" for reply in noted(rule) for edit in reply["edits"])
+    for template, name in (
+        ("reflect_suggestions", "revise_suggestions"),
+        ("reflect_skill", "skill_candidates"),
+    ):
+        replies = [reflection(template, f"- Rule {n}.\n{rule}", lapses=3) for n in range(60)]
+        assert any(reply["appendix_notes"] and not reply[name] for reply in replies), "lapses alone"
+
+
+def test_a_note_that_was_not_kept_is_not_written_again() -> None:
+    memory = [{"rejected_edits": [], "rejected_notes": list(WORDY[1:])}]
+    written = {note for reply in noted(f"- {WORDY[0]}", memory=memory) for note in reply["appendix_notes"]}
+    assert not written & set(WORDY)
+
+
+def test_notes_on_the_same_rule_become_one() -> None:
+    notes = ["Be careful.", WORDY[0], HEDGING[0], WORDY[1]]
+    reply = asked("compact_notes", skill="", notes=notes, max_notes=3)
+    assert reply["appendix_notes"] == [WORDY[0], HEDGING[0]]
+    assert asked("compact_notes", skill="", notes=notes, max_notes=1)["appendix_notes"] == [HEDGING[0]]

@@ -13,6 +13,7 @@ from skillopt_exp.simulation.optimizer.prompt import (
     Form,
     LookBackPrompt,
     MergePrompt,
+    NotesPrompt,
     Prompt,
     Proposal,
     ProposePrompt,
@@ -24,7 +25,7 @@ from skillopt_exp.simulation.optimizer.prompt import (
     written,
 )
 from skillopt_exp.simulation.optimizer.reflecting import Reflection, reflect
-from skillopt_exp.simulation.optimizer.rewriting import shortened, written_anew
+from skillopt_exp.simulation.optimizer.rewriting import fewer, shortened, written_anew
 from skillopt_exp.simulation.optimizer.suggesting import (
     as_edit,
     merged_skills,
@@ -62,7 +63,7 @@ def _answer(prompt: Prompt, rng: random.Random) -> dict[str, Any]:
                 "reasoning": reflection.reasoning,
                 "failure_summary": reflection.summary,
                 prompt.form: [written(each, prompt.form, with_support=False) for each in proposed],
-            }
+            } | ({"appendix_notes": list(reflection.notes)} if prompt.notes else {})
         case ProposePrompt():
             reflection, text = written_anew(prompt, rng)
             return {
@@ -90,6 +91,9 @@ def _answer(prompt: Prompt, rng: random.Random) -> dict[str, Any]:
                 "reasoning": "A young skill bears more at once than one that has grown.",
                 "learning_rate": rate(prompt.edits, prompt.skill),
             }
+        case NotesPrompt():
+            left = fewer(prompt.notes, prompt.most)
+            return {"reasoning": "Notes on the same rule became one.", "appendix_notes": list(left)}
         case CompactPrompt():
             text = shortened(prompt.skill, prompt.max_tokens)
             return {"reasoning": "Rules that say the same became one.", "new_skill": text}

@@ -11,6 +11,8 @@ _BUDGET = re.compile(r"\b(?:At most|Only) (\d+)\b")
 _NUMBER = re.compile(r"\s*\[(\d+)\]\s*(?=\{)")
 _PART = re.compile("<!-- (?:SLOW_UPDATE|APPENDIX)_START -->")
 _LIMIT = re.compile(r"\bof the (\d+) that it may have\b")
+_NOTES = "appendix_notes"
+_NOTES_LIMIT = re.compile(r"^- At most (\d+) notes\.$", re.MULTILINE)
 _WORDING = re.compile(r"(?:rule|say): (.+)$", re.DOTALL)
 """The rule at the end of an instruction."""
 _DEFAULT_BUDGET = 4
@@ -67,6 +69,8 @@ class ReflectPrompt:
     advice: str = ""
     """What the optimizer once advised itself."""
     form: Form = Form.edits
+    notes: bool = False
+    """Whether lapses of the model are asked for as notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,14 @@ class LookBackPrompt:
 
 
 @dataclass(frozen=True, slots=True)
+class NotesPrompt:
+    """Notes of an appendix, of which ``most`` may stay."""
+
+    notes: tuple[str, ...]
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class CompactPrompt:
     """A skill that must become shorter than ``max_tokens``."""
 
@@ -142,6 +154,7 @@ Prompt = (
     | RewritePrompt
     | LookBackPrompt
     | CompactPrompt
+    | NotesPrompt
 )
 
 
@@ -163,6 +176,7 @@ def parse(text: str) -> Prompt | None:
             budget=_budget(text),
             advice=_inside(text, "advice"),
             form=_form(text, "trajectories"),
+            notes=f'"{_NOTES}"' in _asked(text, "trajectories"),
         )
     if patches is not None:
         form = _form(text, "patches")
@@ -178,6 +192,11 @@ def parse(text: str) -> Prompt | None:
         found = _dicts(_json(suggestions[1]))
         asked = tuple(_proposal(entry, Form.suggestions) for entry in found)
         return RewritePrompt(_inside(text, "skill"), asked)
+    notes, most = _block(text, "notes"), _NOTES_LIMIT.search(text)
+    if notes is not None and most is not None:
+        listed = _json(notes[1])
+        texts = [note for note in listed if isinstance(note, str)] if isinstance(listed, list) else []
+        return NotesPrompt(tuple(texts), int(most[1]))
     limit = _LIMIT.search(text)
     if limit and _block(text, "long_skill") is not None:
         return CompactPrompt(_inside(text, "long_skill"), int(limit[1]))
@@ -217,8 +236,12 @@ def _block(text: str, tag: str) -> tuple[str, str] | None:
 
 def _form(text: str, tag: str) -> Form:
     """What is asked for behind the last data: the instructions name the list there."""
-    asked = text.rpartition(f"</{tag}>")[2]
+    asked = _asked(text, tag)
     return next((form for form in Form if f'"{form}"' in asked), Form.edits)
+
+
+def _asked(text: str, tag: str) -> str:
+    return text.rpartition(f"</{tag}>")[2]
 
 
 def _inside(text: str, tag: str) -> str:
@@ -282,6 +305,8 @@ def _contents(value: Any) -> Iterator[str]:
         asked = _WORDING.search(_str(value.get("instruction")))
         if asked is not None:
             yield asked[1]
+        notes = value.get("rejected_notes")
+        yield from (note for note in notes if isinstance(note, str)) if isinstance(notes, list) else ()
     nested = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for entry in nested:
         yield from _contents(entry)

@@ -19,6 +19,10 @@ _BESIDE_FOCUS = 0.35
 """Minibatches without a flaw in focus whose own flaw is taken up all the same."""
 _REWORDED = 0.50
 """Rules that seem not to help and are replaced by another wording."""
+_REMINDED = 0.50
+"""Replies that remind of a rule that seems not to help, where notes are asked for."""
+_MISJUDGED = 0.10
+"""Replies that take a defect of the skill for a lapse."""
 _DELETED = 0.05
 _INSERTED = 0.25
 _NUM_IN_FOCUS = 2
@@ -31,6 +35,7 @@ class Reflection:
     reasoning: str
     summary: str
     edits: tuple[Proposal, ...]
+    notes: tuple[str, ...] = ()
 
 
 def reflect(prompt: ReflectPrompt, rng: random.Random) -> Reflection:
@@ -48,9 +53,26 @@ def reflect(prompt: ReflectPrompt, rng: random.Random) -> Reflection:
         edits += _appended(prompt, [rng.choice(USELESS)], rng)
     else:
         edits += _rules(prompt, flaws, _focus(prompt, step), rng)
+    notes = _notes(prompt, flaws, rng) if prompt.notes else ()
     summary = ADVICE[_most_common(flaws)].summary if flaws else ""
     reasoning = f"Read {len(prompt.attempts)} failed attempts. {summary}".strip()
-    return Reflection(reasoning, summary, tuple(edits[: prompt.budget]))
+    return Reflection(reasoning, summary, tuple(edits[: prompt.budget]), notes)
+
+
+def _notes(prompt: ReflectPrompt, flaws: Counter[Flaw], rng: random.Random) -> tuple[str, ...]:
+    """A reminder where the skill speaks of a flaw that shows all the same: now and then of something else,
+    or idle."""
+    forgotten = Counter({flaw: count for flaw, count in flaws.items() if _is_spoken_of(flaw, prompt)})
+    lapses = flaws if rng.random() < _MISJUDGED else forgotten
+    if not lapses or rng.random() >= _REMINDED:
+        return ()
+    if rng.random() < _USELESS:
+        return (rng.choice(USELESS),)
+    return tuple(_wording(_most_common(lapses), prompt, rng))
+
+
+def _is_spoken_of(flaw: Flaw, prompt: ReflectPrompt) -> bool:
+    return ADVICE[flaw].topic.search(prompt.skill) is not None
 
 
 def _on_success(prompt: ReflectPrompt, rng: random.Random) -> Reflection:
@@ -76,10 +98,7 @@ def _focus(prompt: ReflectPrompt, step: random.Random) -> tuple[Flaw, ...]:
     """The flaws that this step is after: few, so that a run improves step by step."""
     kinds = Counter(map(answer_kind, prompt.attempts))
     open_flaws = [
-        flaw
-        for kind in sorted(kinds)
-        for flaw in FLAWS_OF[kind]
-        if not ADVICE[flaw].topic.search(prompt.skill)
+        flaw for kind in sorted(kinds) for flaw in FLAWS_OF[kind] if not _is_spoken_of(flaw, prompt)
     ]
     open_flaws = list(dict.fromkeys(open_flaws))
     step.shuffle(open_flaws)
@@ -91,7 +110,7 @@ def _focus(prompt: ReflectPrompt, step: random.Random) -> tuple[Flaw, ...]:
 def _rules(
     prompt: ReflectPrompt, flaws: Counter[Flaw], focus: tuple[Flaw, ...], rng: random.Random
 ) -> list[Proposal]:
-    spoken_of = {flaw for flaw in flaws if ADVICE[flaw].topic.search(prompt.skill)}
+    spoken_of = {flaw for flaw in flaws if _is_spoken_of(flaw, prompt)}
     chosen = [flaw for flaw in focus if flaw in flaws]
     others = [flaw for flaw, _ in flaws.most_common() if flaw not in spoken_of and flaw not in chosen]
     if others and (not chosen and rng.random() < _BESIDE_FOCUS):
@@ -99,7 +118,7 @@ def _rules(
     if len(chosen) > 1 and rng.random() >= _SECOND_RULE:
         chosen = chosen[:1]
     rules = [rule for flaw in chosen for rule in _wording(flaw, prompt, rng)]
-    if rules or others or not spoken_of:
+    if rules or others or prompt.notes or not spoken_of:
         return _appended(prompt, rules, rng)
     # Only flaws are left that the skill speaks of: perhaps another wording works better.
     return _reworded(max(spoken_of, key=lambda flaw: (flaws[flaw], flaw)), prompt, rng)

@@ -50,6 +50,11 @@ def shortened(skill: str, max_tokens: int) -> str:
     return "\n".join(kept)
 
 
+def fewer(notes: Iterable[str], most: int) -> tuple[str, ...]:
+    """One note against each flaw and no idle ones, at most ``most``: the newest."""
+    return tuple(_telling(notes))[-most:]
+
+
 def _telling(lines: Iterable[str]) -> Iterator[str]:
     """Lines without those that say what an earlier one said, or nothing."""
     seen: set[str] = set()
