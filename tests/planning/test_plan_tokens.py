@@ -49,7 +49,7 @@ def test_the_tokens_of_a_real_run_lie_within_the_plan(mode: str, tmp_path: Path)
         "cache.mode=none",
         "model.target.max_tokens=2000",
         "model.optimizer.max_tokens=4000",
-        "gradient.minibatch_size=2",
+        "gradient.minibatch_size=1",
         "optimizer.learning_rate=2",
     ]
     plan = _plan_of(overrides, tmp_path)
@@ -62,6 +62,7 @@ def test_the_tokens_of_a_real_run_lie_within_the_plan(mode: str, tmp_path: Path)
         assert holds(planned.input_tokens, usage.input_tokens), name
         assert holds(planned.output_tokens, usage.output_tokens), name
     assert {"optimizer/aggregate", "target/test"} <= spent.keys()
+    assert ("optimizer/rewrite" in spent) is (mode == "rewrite_from_suggestions")
 
 
 def test_the_tokens_of_a_real_search_lie_within_its_plan(tmp_path: Path) -> None:
