@@ -18,7 +18,7 @@ from skillopt_exp.llm.endpoint import Endpoint
 from skillopt_exp.llm.errors import refusal_of
 from skillopt_exp.llm.failure import CONTEXT_EXCEEDED, FILTERED, CallFailed
 from skillopt_exp.llm.parameters import OUTPUT_LIMIT, RESPONSE_FORMAT, Fields, configured_fields
-from skillopt_exp.llm.reply import Reply, well_formed
+from skillopt_exp.llm.reply import FILTERED_REPLY, Reply, well_formed
 from skillopt_exp.records import Fault, Message
 
 MORE_ROOM = 4
@@ -117,7 +117,7 @@ class ChatClient:
 
     async def _unfiltered(self, question: Question) -> Reply:
         reply = await self._asker.reply(question)
-        if reply.finish_reason == "content_filter":
+        if reply.finish_reason == FILTERED_REPLY:
             self._fault(Fault.content_filter, "the provider's filter cut the reply")
         return reply
 

@@ -8,6 +8,9 @@ from typing import Any
 from skillopt_exp.llm.failure import CallFailed, Failure, codes_of
 from skillopt_exp.llm.reasoning import separate
 
+FILTERED_REPLY = "content_filter"
+"""The finish reason of a reply that the provider's filter withheld or cut."""
+
 _INTERRUPTED = ("insufficient_system_resource", "error")
 """Finish reasons by which a server says that it broke off; the reply is nobody's answer."""
 
@@ -46,9 +49,13 @@ class Reply:
 def read_reply(body: str) -> Reply:
     """The reply in the body of a successful response.
 
+    A reply without text (null, parts of other kinds, a call of a tool that nobody offered) is the model's
+    own doing, and has empty ``content``. So is one that a filter withheld, with or without a message.
+
     Raises:
         CallFailed: the body is no chat completion: a web page (refused for good), an error object in
-            disguise (by its code), or something broken (asked again).
+            disguise (by its code), or something broken, such as a number where text should be (asked
+            again).
     """
     try:
         data = json.loads(body)
@@ -61,13 +68,18 @@ def read_reply(body: str) -> Reply:
     if isinstance(data.get("error"), Mapping):
         raise CallFailed(_embedded(data["error"]))
     choice = _first(data.get("choices"))
+    finish = _text(choice.get("finish_reason")) or "stop"
     message = choice.get("message")
+    if message is None and finish == FILTERED_REPLY:
+        message = {}
     if not isinstance(message, Mapping):
         raise _broken(body)
-    finish = _text(choice.get("finish_reason")) or "stop"
     if finish in _INTERRUPTED:
         raise CallFailed(Failure(f"the provider broke the reply off ({finish})"))
-    text = separate(_content(message))
+    content = _content(message)
+    if content is None:
+        raise _broken(body)
+    text = separate(content)
     hidden = [_text(message.get(name)) for name in ("reasoning_content", "reasoning")]
     return Reply(
         content=text.visible,
@@ -96,21 +108,40 @@ def _embedded(error: Mapping[str, Any]) -> Failure:
     return Failure(said, status=status, codes=codes_of(error))
 
 
-def _content(message: Mapping[str, Any]) -> str:
-    """The visible text: a string, parts, or (where the model declined) its refusal."""
+def _content(message: Mapping[str, Any]) -> str | None:
+    """The visible text: a string, parts, or (where the model declined) its refusal. None if it is no text."""
     content = message.get("content")
-    if isinstance(content, list):
-        content = "".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
-    return _text(content) or _text(message.get("refusal"))
+    match content:
+        case None:
+            text = ""
+        case str():
+            text = content
+        case list():
+            if content and not any(isinstance(part, str | Mapping) for part in content):
+                return None
+            text = "".join(map(_part, content))
+        case _:
+            return None
+    return well_formed(text) or _text(message.get("refusal"))
+
+
+def _part(part: Any) -> str:
+    """The text of one part of a message; parts of other kinds have none."""
+    return _text(part.get("text") if isinstance(part, Mapping) else part)
 
 
 def _usage(usage: Any) -> CallUsage | None:
     if not isinstance(usage, Mapping):
         return None
+    asked = _count(usage, "prompt_tokens")
     cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+    if cached is None:
+        cached = _count(usage, "prompt_cache_hit_tokens")
+    if asked is not None and cached is not None and cached > asked:
+        cached = None  # more than there was: whatever it counts, it is not this
     return CallUsage(
-        input_tokens=_count(usage, "prompt_tokens"),
-        cached_tokens=_count(usage, "prompt_cache_hit_tokens") if cached is None else cached,
+        input_tokens=asked,
+        cached_tokens=cached,
         output_tokens=_count(usage, "completion_tokens"),
         reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
     )

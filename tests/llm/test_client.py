@@ -1,4 +1,5 @@
 import asyncio
+import json
 import logging
 from typing import Any
 
@@ -464,3 +465,14 @@ async def test_the_simulation_is_reached_in_process_with_the_attempt_as_its_seed
             await models.target.ask(HI, stage=Stage.rollout, attempt=2)
     assert [httpx2.Response(200, content=request.content).json()["seed"] for request in seen] == [1, 2, 1, 2]
     assert {str(request.url) for request in seen} == {"http://simulated.invalid/v1/chat/completions"}
+
+
+async def test_a_number_for_a_text_is_asked_again_and_never_scored(
+    server: MisbehavingServer, connected: Connected
+) -> None:
+    number = json.loads(says("").body)
+    number["choices"][0]["message"]["content"] = 5
+    server.answers = [Answer(json.dumps(number)), says("Oslo")]
+    async with connected() as models:
+        assert (await models.target.ask(HI, stage=Stage.rollout)).content == "Oslo"
+    assert len(server.asked) == 2

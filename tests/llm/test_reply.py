@@ -81,3 +81,71 @@ def test_a_body_nested_without_end_is_something_broken_and_is_asked_again() -> N
     with pytest.raises(CallFailed) as failed:
         read_reply("[" * 200_000)
     assert failed.value.failure.retried
+
+
+def completion(finish: str | None = "stop", **message: Any) -> str:
+    return json.dumps({"choices": [{"finish_reason": finish, "message": {"role": "assistant", **message}}]})
+
+
+@pytest.mark.parametrize("content", [5, 0, 1.5, True, False, {"text": "Oslo"}, {}, [5], [None, 3.5]])
+def test_content_that_is_no_text_is_the_providers_fault_and_asked_again(content: Any) -> None:
+    with pytest.raises(CallFailed) as failed:
+        read_reply(completion(content=content))
+    assert failed.value.failure.retried
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ["Os", "lo"],
+        [{"text": "Os"}, "lo"],
+        [{"type": "thinking", "thinking": [{"text": "hm"}]}, {"type": "text", "text": "Oslo"}],
+        [{"type": "text", "text": "Oslo"}, {"type": "text", "text": None}],
+    ],
+)
+def test_a_list_of_texts_is_text(content: Any) -> None:
+    assert read_reply(completion(content=content)).content == "Oslo"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None},
+        {"content": ""},
+        {"content": []},
+        {"content": [{"type": "image_url", "image_url": {}}]},
+        {"content": None, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f"}}]},
+        {},
+    ],
+)
+def test_a_reply_without_text_is_the_models_own_doing(message: dict[str, Any]) -> None:
+    assert read_reply(completion(**message)).blank
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"choices": None},
+        {"choices": []},
+        {"choices": [None]},
+        {"choices": {"message": {"content": "Oslo"}}},
+        {"choices": [{"finish_reason": "stop", "message": None}]},
+        {"choices": [{"finish_reason": "stop", "message": "Oslo"}]},
+        {"object": "chat.completion"},
+    ],
+)
+def test_a_completion_without_a_message_is_asked_again(body: dict[str, Any]) -> None:
+    with pytest.raises(CallFailed) as failed:
+        read_reply(json.dumps(body))
+    assert failed.value.failure.retried
+
+
+@pytest.mark.parametrize("choice", [{"message": None}, {}, {"message": {"content": None}}])
+def test_a_filter_may_leave_no_message_at_all(choice: dict[str, Any]) -> None:
+    reply = read_reply(json.dumps({"choices": [{"finish_reason": "content_filter", **choice}]}))
+    assert (reply.finish_reason, reply.content) == ("content_filter", "")
+
+
+def test_more_cached_tokens_than_there_was_input_are_not_believed() -> None:
+    odd = {"prompt_tokens": 12, "prompt_tokens_details": {"cached_tokens": 13}, "completion_tokens": 1}
+    assert read_reply(says("x", usage=odd).body).usage == CallUsage(input_tokens=12, output_tokens=1)
