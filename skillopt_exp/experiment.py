@@ -27,11 +27,12 @@ from skillopt_exp.final import score_on_test
 from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.budget import loosely_held, unenforceable
-from skillopt_exp.llm.connect import Models, by_role
+from skillopt_exp.llm.connect import Models, by_role, prices_of
 from skillopt_exp.llm.endpoint import locate
 from skillopt_exp.llm.ledger import Ledger
 from skillopt_exp.llm.listening import Listening
 from skillopt_exp.llm.overheard import Overheard
+from skillopt_exp.llm.price import overstated
 from skillopt_exp.loop import Trainer
 from skillopt_exp.records import Exchange, Progress, Role, Skill, Split, Splits, Summary, Usage
 from skillopt_exp.signals import stop_in_good_order
@@ -104,7 +105,10 @@ def prepare(config: Config, *, base: Path) -> Experiment:
         splits=splits,
         task=task,
         decision=decide(config, sizes_of(splits), base=base),
-        warnings=loaded.warnings + remarks + loosely_held(config.model, config.budget),
+        warnings=loaded.warnings
+        + remarks
+        + loosely_held(config.model, config.budget)
+        + overstated(prices_of(config.model)),
         seed_skill=read_skill(config.train.skill_init, base=base),
     )
 

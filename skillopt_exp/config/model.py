@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from datetime import date
 from enum import Enum
 from typing import Any
 
@@ -28,13 +29,19 @@ class Thinking(Enum):
 class PriceConfig:
     """US dollars for a million tokens, as of ``date``. Null is unknown, which is not free.
 
+    Cached input without a price is billed as input, which is the most that it can cost.
+
     A call sent within ``peak_hours`` on one of ``peak_weekdays`` costs the peak prices instead.
     """
 
-    date: str | None = key(None, affects=Affects.nothing, help="the day these prices were read")
+    date: str | None = key(
+        None, affects=Affects.nothing, help="the day these prices were read, as 2026-12-01"
+    )
     input: float | None = key(None, affects=Affects.nothing, help="USD per million input tokens")
     cached_input: float | None = key(
-        None, affects=Affects.nothing, help="USD per million cached input tokens"
+        None,
+        affects=Affects.nothing,
+        help="USD per million cached input tokens; null bills them as input, an upper bound",
     )
     output: float | None = key(None, affects=Affects.nothing, help="USD per million output tokens")
     peak_hours: list[list[int]] = key(
@@ -54,6 +61,8 @@ class PriceConfig:
     peak_output: float | None = key(None, affects=Affects.nothing, help="the same as output, at peak hours")
 
     def __post_init__(self) -> None:
+        if self.date is not None and not _is_date(self.date):
+            raise UsageError(f"price.date is {self.date!r}; give a day as 2026-12-01, or null")
         for name in ("input", "cached_input", "output", "peak_input", "peak_cached_input", "peak_output"):
             price = getattr(self, name)
             if price is not None and not 0 <= price < math.inf:
@@ -68,6 +77,14 @@ class PriceConfig:
             raise UsageError(f"price.peak_weekdays is {self.peak_weekdays}; give days from 1, Monday, to 7")
         if (self.peak_input, self.peak_cached_input, self.peak_output) != (None,) * 3 and not self.peak_hours:
             raise UsageError("price has peak prices, but price.peak_hours is empty; say when they hold")
+
+
+def _is_date(text: str) -> bool:
+    try:
+        # Other forms of ISO 8601 are read as well, and would be shown to people.
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 @dataclass(kw_only=True)

@@ -14,7 +14,7 @@ from skillopt_exp.evaluation.source import NamedSkill
 from skillopt_exp.flow import ordered
 from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.base import Chat
-from skillopt_exp.llm.connect import by_role
+from skillopt_exp.llm.connect import prices_of
 from skillopt_exp.llm.ledger import SettledCall
 from skillopt_exp.llm.listening import Listening, a_call
 from skillopt_exp.llm.meter import Meter
@@ -126,7 +126,7 @@ def _scored(
     bench: Bench, named: NamedSkill, attempts: tuple[RolloutLine, ...], calls: Sequence[SettledCall]
 ) -> Scored:
     """The attempts with accounts of their own."""
-    meter = Meter({role: settings.price for role, settings in by_role(bench.prepared.config.model).items()})
+    meter = Meter(prices_of(bench.prepared.config.model))
     for call in calls:
         meter.record(call)
     return Scored(

@@ -4,14 +4,14 @@ Whole numbers all through, money in picodollars: nothing is lost or gained by ro
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
 
-from skillopt_exp.llm.price import Rates, Tariff, rates, tariff_at
+from skillopt_exp.llm.price import all_rates, rates, tariff_at
 
 if TYPE_CHECKING:
     from skillopt_exp.config.model import PriceConfig
@@ -86,7 +86,8 @@ def bill_at_most(price: "PriceConfig", at_most: AtMost, *, unlimited_reply: int)
     """
     output = unlimited_reply if at_most.output is None else at_most.output
     dearest = max(
-        _picodollars(each.input, at_most.input) + _picodollars(each.output, output) for each in _rates(price)
+        _picodollars(each.input, at_most.input) + _picodollars(each.output, output)
+        for each in all_rates(price)
     )
     return Bill(1, at_most.input + output, dearest)
 
@@ -102,21 +103,13 @@ def bill_of(price: "PriceConfig", call: "SettledCall", *, unlimited_reply: int) 
     answered = unreported if call.output_tokens is None else call.output_tokens
     cached = 0 if call.cached_tokens is None else min(call.cached_tokens, asked)
     at = rates(price, tariff_at(price, call.at))
-    cached_price = at.input if at.cached_input is None else at.cached_input
-    cost = _picodollars(at.input, asked - cached) + _picodollars(cached_price, cached)
+    cost = _picodollars(at.input, asked - cached) + _picodollars(at.cached_input, cached)
     return Bill(1, asked + answered, cost + _picodollars(at.output, answered))
 
 
 def is_free(price: "PriceConfig") -> bool:
     """Whether nothing costs anything, at any hour."""
-    return all(each.input == 0 and each.output == 0 for each in _rates(price))
-
-
-def _rates(price: "PriceConfig") -> Iterator[Rates]:
-    """Those that a call may be billed at."""
-    yield rates(price, Tariff.normal)
-    if price.peak_hours:
-        yield rates(price, Tariff.peak)
+    return all(each.input == 0 and each.output == 0 for each in all_rates(price))
 
 
 def _picodollars(per_million: float | None, tokens: int) -> int:

@@ -20,7 +20,7 @@ from skillopt_exp.records import Role
 if TYPE_CHECKING:
     import httpx2
 
-    from skillopt_exp.config.model import EndpointConfig, ModelConfig, Provider
+    from skillopt_exp.config.model import EndpointConfig, ModelConfig, PriceConfig, Provider
     from skillopt_exp.config.spending import BudgetConfig
 
 GRACE = 8.0
@@ -71,7 +71,7 @@ async def connect(
     from skillopt_exp.llm.asking import Desk
     from skillopt_exp.llm.wiring import open_clients
 
-    prices = {role: settings.price for role, settings in by_role(config).items()}
+    prices = prices_of(config)
     meter, purse = Meter(prices), Budget(budget, prices, go_on=go_on)
     if ledger is not None:
         for call in ledger.earlier():
@@ -88,6 +88,11 @@ async def connect(
 def by_role(config: "ModelConfig") -> "dict[Role, EndpointConfig]":
     """The settings of each role."""
     return {Role.target: config.target, Role.optimizer: config.optimizer}
+
+
+def prices_of(config: "ModelConfig") -> "dict[Role, PriceConfig]":
+    """What each role's tokens cost."""
+    return {role: settings.price for role, settings in by_role(config).items()}
 
 
 def missing_keys(config: "ModelConfig") -> tuple[str, ...]:

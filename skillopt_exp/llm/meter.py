@@ -62,8 +62,9 @@ class _Tokens:
         """
         if self.input.total is None or self.output.total is None:
             return None
+        cached = self.cached.known
         return rates(price, tariff).cost(
-            input_tokens=self.input.total, cached_tokens=self.cached.known, output_tokens=self.output.total
+            fresh=self.input.total - cached, cached=cached, output=self.output.total
         )
 
 

@@ -69,12 +69,12 @@ def test_an_unknown_price_is_not_free_and_a_price_of_zero_is() -> None:
     assert account.total().cost_usd is None
 
 
-def test_a_cached_price_is_needed_only_where_something_was_cached() -> None:
+def test_cached_input_without_a_price_costs_what_input_costs() -> None:
     account = meter(target=PriceConfig(input=1.0, output=1.0))
     account.record(call(Role.target, Stage.rollout, CallUsage(10, None, 10, None)))
     account.record(call(Role.target, Stage.test, CallUsage(10, 5, 10, None)))
     assert account.usage(Role.target, Stage.rollout).cost_usd == pytest.approx(20e-6)
-    assert account.usage(Role.target, Stage.test).cost_usd is None
+    assert account.usage(Role.target, Stage.test).cost_usd == pytest.approx(20e-6)
 
 
 def test_one_call_without_usage_makes_the_sums_unknown_and_the_calls_stay_counted() -> None:
