@@ -108,6 +108,8 @@ def spent(usage: Mapping[str, Usage]) -> str:
     text = f"{total.calls:,} calls, {counted(total.input_tokens)} tokens in, "
     text += f"{counted(total.output_tokens)} out"
     text += ", cost unknown" if total.cost_usd is None else f", ${dollars(total.cost_usd)}"
+    if total.lost:
+        text += f"; {total.lost:,} more sent, answer lost"
     return f"{text}; {total.reused:,} answers reused from the store" if total.reused else text
 
 

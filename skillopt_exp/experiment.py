@@ -24,17 +24,16 @@ from skillopt_exp.errors import (
     UsageError,
 )
 from skillopt_exp.final import score_on_test
-from skillopt_exp.llm.answers import Answers
+from skillopt_exp.llm.activity import A_RUN
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.budget import loosely_held, unenforceable
-from skillopt_exp.llm.connect import Models, by_role, prices_of
+from skillopt_exp.llm.connect import NOTHING_KEPT, Accounts, Models, by_role, prices_of
 from skillopt_exp.llm.endpoint import locate
-from skillopt_exp.llm.ledger import Ledger
 from skillopt_exp.llm.listening import Listening
 from skillopt_exp.llm.overheard import Overheard
 from skillopt_exp.llm.price import overstated
 from skillopt_exp.loop import Trainer
-from skillopt_exp.records import Exchange, Progress, Role, Skill, Split, Splits, Summary, Usage
+from skillopt_exp.records import Exchange, Progress, Role, Skill, Spent, Split, Splits, Summary
 from skillopt_exp.signals import stop_in_good_order
 from skillopt_exp.skill import parse
 from skillopt_exp.summary import Tally, status_of
@@ -152,19 +151,16 @@ def run(
     watching: Watching,
     progress: Progress | None = None,
     *,
-    answers: Answers | None = None,
-    ledger: Ledger | None = None,
+    accounts: Accounts = NOTHING_KEPT,
 ) -> Summary:
     """Train, test, summarise. Whatever ends the run early, its watchers are told with what is known.
-
-    ``answers`` keeps what is paid for, ``ledger`` writes it down; see ``llm.connect``.
 
     Raises:
         ProviderError: the provider refused, or not one optimizer reply of the whole run could be read.
         OutageError: the provider did not answer.
         InterruptedRun: Ctrl-C or SIGTERM.
     """
-    return asyncio.run(_run(experiment, opening, watching, progress, answers, ledger))
+    return asyncio.run(_run(experiment, opening, watching, progress, accounts))
 
 
 async def _run(
@@ -172,31 +168,30 @@ async def _run(
     opening: Opening,
     watching: Watching,
     progress: Progress | None,
-    answers: Answers | None,
-    ledger: Ledger | None,
+    accounts: Accounts,
 ) -> Summary:
     transport = simulation.transport(experiment.loaded.knowledge) if experiment.simulated else None
     analysts = asyncio.Semaphore(experiment.config.gradient.analyst_workers)
     caps = {stage: analysts for stage in Stage if stage.role is Role.optimizer}
-    heard = Listening(ledger, stage=Stage.test)
+    heard = Listening(accounts.ledger, stage=Stage.test)
     tally = Tally(opening, experiment.decision.settings.seed)
     watcher: Watcher = Broadcast([tally])
-    usage: Callable[[], dict[str, Usage]] = dict
+    spent: Callable[[], Spent] = Spent
     try:
         with stop_in_good_order():
             async with llm.connect(
                 experiment.config.model,
                 transport=transport,
                 caps=caps,
-                answers=answers,
-                ledger=heard,
-                budget=experiment.config.budget,
-                go_on=f"python -m skillopt_exp resume run={shlex.quote(str(opening.folder))}",
                 revisions=_revisions(experiment),
+                accounts=replace(accounts, ledger=heard),
+                activity=replace(
+                    A_RUN, command=f"python -m skillopt_exp resume run={shlex.quote(str(opening.folder))}"
+                ),
             ) as models:
                 optimizer = Overheard(models.optimizer)
                 watcher = Broadcast([tally, *watching(models, optimizer.take)])
-                usage = models.meter.by_stage
+                spent = models.meter.spent
                 watcher.opened(opening)
                 await _train(experiment, replace(models, optimizer=optimizer), watcher, progress, heard)
             if tally.optimizer_unusable():
@@ -204,13 +199,13 @@ async def _run(
                     f"not one reply of the optimizer model {opening.optimizer!r} could be read as JSON; "
                     "try another model for the role: model.optimizer.name=..."
                 )
-        summary = tally.summary(tally.status, usage())
+        summary = tally.summary(tally.status, spent())
         assert summary is not None
         assert tally.best is not None
         watcher.finished(summary, tally.best)
     except BaseException as error:
         # After the models are closed: what was still under way has been counted.
-        watcher.failed(error, tally.summary(status_of(error), usage()))
+        watcher.failed(error, tally.summary(status_of(error), spent()))
         raise
     return summary
 

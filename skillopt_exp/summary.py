@@ -21,13 +21,13 @@ from skillopt_exp.records import (
     Rollout,
     ScoredSkill,
     Skill,
+    Spent,
     Split,
     Standing,
     StepRecord,
     StepTrace,
     StopReason,
     Summary,
-    Usage,
     stopped,
 )
 from skillopt_exp.watch import Opening, Watcher
@@ -78,7 +78,7 @@ class Tally(Watcher):
     def tested(self, which: str, skill: Skill, rollouts: Sequence[Rollout], a_call: ACall = NO_CALLS) -> None:
         self.tests[which] = OnTest(skill, tuple(rollouts), a_call)
 
-    def summary(self, status: str, usage: Mapping[str, Usage]) -> Summary | None:
+    def summary(self, status: str, spent: Spent) -> Summary | None:
         """The result so far, or None before the baseline was scored."""
         if self.baseline_skill is None or self.best is None:
             return None
@@ -129,8 +129,9 @@ class Tally(Watcher):
             test_by_group=held_out.groups,
             test_a_call={name: each.a_call for name, each in self.tests.items()},
             skill_cost_a_call=held_out.cost_a_call,
-            usage=usage,
-            notes=self._notes(),
+            usage=spent.usage,
+            failed_requests=spent.failed_requests,
+            notes=self._notes(spent),
         )
 
     def _saved(self) -> int:
@@ -187,7 +188,7 @@ class Tally(Watcher):
     def _accepted(self) -> bool:
         return any(record.outcome is Outcome.accepted for record in self.records)
 
-    def _notes(self) -> tuple[str, ...]:
+    def _notes(self, spent: Spent) -> tuple[str, ...]:
         notes = []
         if not self.opening.evaluates_only:
             notes.append("best_selection_hard is optimistic: the best skill was chosen on these items")
@@ -200,6 +201,9 @@ class Tally(Watcher):
         )
         if faults:
             notes.append(f"{faults} replies could not be used and scored 0 (see faults in history.jsonl)")
+        lost = sum(usage.lost for usage in spent.usage.values())
+        if lost:
+            notes.append(_lost(lost))
         return tuple(notes)
 
 
@@ -209,6 +213,18 @@ def _hard(standings: Mapping[str, Standing], which: str) -> float | None:
 
 def _interval(standings: Mapping[str, Standing], which: str) -> Interval | None:
     return standings[which].hard_interval if which in standings else None
+
+
+def _lost(count: int) -> str:
+    calls = (
+        "1 call was sent and its answer lost"
+        if count == 1
+        else f"{count} calls were sent and their answers lost"
+    )
+    return (
+        f"{calls}, when a process was stopped: perhaps paid, in no figure of tokens or money, and counted "
+        "against the budget with all that can have been used"
+    )
 
 
 def _parse_paths(records: Sequence[StepRecord]) -> Counter[str]:

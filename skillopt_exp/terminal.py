@@ -188,6 +188,7 @@ class Terminal(Watcher):
             rows += _of_training(summary)
         rows += [
             ("spent", spent(summary.usage), _spared(summary)),
+            *_failed_requests(summary),
             ("skill", str(folder / "best_skill.md"), _unchanged(summary)),
             (
                 "items",
@@ -209,6 +210,7 @@ class Terminal(Watcher):
         rows = [("status", status_of(error) if summary is None else summary.status, "")]
         if summary is not None:
             rows += [("steps", _outcomes(summary), ""), ("spent", spent(summary.usage), "")]
+            rows += _failed_requests(summary)
             rows.append(("best so far", str(folder / "best_skill.md"), ""))
         rows.append(("go on with", f"python -m skillopt_exp resume run={shlex.quote(str(folder))}", ""))
         self._console.print()
@@ -251,6 +253,15 @@ def _of_training(summary: Summary) -> list[tuple[str, str, str]]:
             "accepted steps",
         ),
     ]
+
+
+def _failed_requests(summary: Summary) -> list[Row]:
+    """How many requests failed, by role and status; no row where none did."""
+    said = [
+        f"{role}: " + ", ".join(f"{count:,} × {status}" for status, count in counts.items())
+        for role, counts in summary.failed_requests.items()
+    ]
+    return [("failed requests", "; ".join(said), "sent again where that can help; not paid")] if said else []
 
 
 def _result(summary: Summary) -> str:

@@ -205,6 +205,7 @@ def summary(made: Sequence[StepTrace]) -> Summary:
                 cost_usd=None,
             ),
         },
+        failed_requests={"target": {"429": 2, "no answer": 1}},
         notes=("made up",),
     )
 

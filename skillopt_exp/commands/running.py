@@ -16,7 +16,7 @@ from skillopt_exp.config.tracking import Backend
 from skillopt_exp.errors import DataError, UsageError
 from skillopt_exp.experiment import Exchanges, Experiment, Watching
 from skillopt_exp.items.keeper import ItemKeeper
-from skillopt_exp.llm.connect import Models
+from skillopt_exp.llm.connect import Accounts, Models
 from skillopt_exp.records import Progress, Summary
 from skillopt_exp.runs.answers import open_answers
 from skillopt_exp.runs.calls import CallLog
@@ -92,14 +92,18 @@ def _run(
     launch: Launch,
     progress: Progress | None,
 ) -> Summary:
-    """With the store of answers of the launch folder, and the run's own ledger of calls."""
+    """With the store of answers of the launch folder, and the run's own ledger of calls.
+
+    A run whose seed skill is scored has called before: without its ledger nobody would know what it spent.
+    """
     items = ItemKeeper(run_folder, prepared.splits.val)
     watching = _watching(run_folder, items, tracker, launch.console)
     with (
         open_answers(prepared.config.cache, base=launch.base) as answers,
-        closing(CallLog(run_folder.calls)) as ledger,
+        closing(CallLog(run_folder.calls, begun=progress is not None)) as ledger,
     ):
-        summary = experiment.run(prepared, opening, watching, progress, answers=answers, ledger=ledger)
+        accounts = Accounts(answers, ledger, prepared.config.budget)
+        summary = experiment.run(prepared, opening, watching, progress, accounts=accounts)
         if answers is not None:
             kept = f"{answers.count:,} answers, {answers.size_bytes / 1e6:,.1f} MB, in {answers.path}"
             launch.console.print(f"store     {kept}", soft_wrap=True, highlight=False)

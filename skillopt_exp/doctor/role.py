@@ -14,6 +14,7 @@ from skillopt_exp.doctor.parameters import examine_parameters
 from skillopt_exp.doctor.prompts import CANARIES, READY, Arrival
 from skillopt_exp.doctor.wire import Exchange, Wire, open_wire
 from skillopt_exp.errors import OutageError, ProviderError, ReplyFault
+from skillopt_exp.llm.activity import Activity
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.connect import Models, by_role
 from skillopt_exp.llm.endpoint import Endpoint
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0
 """Seconds that one call of an examination may take, however patient a run is."""
+
+A_CHECK = Activity(halts="no answer", again="check again", command="check again with")
 
 
 async def examine_role(
@@ -63,7 +66,7 @@ async def _answers(
     alone = replace(config, target=settings, optimizer=settings)
     started = time.perf_counter()
     try:
-        async with llm.connect(alone, transport=transport) as models:
+        async with llm.connect(alone, transport=transport, activity=A_CHECK) as models:
             fault = await _ask(role, models)
             seconds = time.perf_counter() - started
             named = ", ".join(models.meter.answering_models(role))

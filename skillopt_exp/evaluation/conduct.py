@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from skillopt_exp.evaluation.again import says_how_to_go_on
 from skillopt_exp.evaluation.bench import Bench
 from skillopt_exp.evaluation.evaluate import Evaluation, Question, evaluate
 from skillopt_exp.evaluation.folder import claimed, write_results
@@ -22,5 +23,6 @@ def conduct(
     tracking = tracking_for(bench)
     with claimed(folder):
         evaluation = evaluate(question, bench, progress)
-        write_results(folder, evaluation)
+        with says_how_to_go_on():
+            write_results(folder, evaluation)
     return evaluation, None if tracking is None else tracking.keep(evaluation, folder)

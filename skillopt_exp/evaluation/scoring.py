@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from skillopt_exp import llm, simulation
-from skillopt_exp.errors import InterruptedRun
+from skillopt_exp.evaluation.again import AN_EVALUATION, says_how_to_go_on
 from skillopt_exp.evaluation.bench import Bench
 from skillopt_exp.evaluation.kept import Attempts
 from skillopt_exp.evaluation.source import NamedSkill
 from skillopt_exp.flow import ordered
 from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.base import Chat
-from skillopt_exp.llm.connect import prices_of
+from skillopt_exp.llm.connect import Accounts, prices_of
 from skillopt_exp.llm.ledger import SettledCall
 from skillopt_exp.llm.listening import Listening, a_call
 from skillopt_exp.llm.meter import Meter
@@ -63,14 +63,8 @@ def score_skills(
     # A simulated answer costs nothing and is always the same: the store is for what was paid.
     simulated = bench.prepared.simulated
     store = nullcontext(None) if simulated else open_answers(bench.prepared.config.cache, base=bench.base)
-    try:
-        with store as answers:
-            return asyncio.run(_score_skills(bench, skills, kept, answers, progress))
-    except InterruptedRun as error:
-        raise type(error)(
-            f"{error} (to go on with an evaluation, give the same command again: answers that are in the "
-            "store are not paid for twice)"
-        ) from error
+    with says_how_to_go_on(), store as answers:
+        return asyncio.run(_score_skills(bench, skills, kept, answers, progress))
 
 
 async def _score_skills(
@@ -87,10 +81,8 @@ async def _score_skills(
         async with llm.connect(
             config.model,
             transport=transport,
-            answers=answers,
-            ledger=heard,
-            budget=config.budget,
-            go_on="the same command with",
+            accounts=Accounts(answers, heard, config.budget),
+            activity=AN_EVALUATION,
         ) as models:
             # One skill after the other, so that it is known which of them a call was for.
             for name, named in skills.items():

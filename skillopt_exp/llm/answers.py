@@ -30,6 +30,22 @@ class Answers(Protocol):
         """Drop what is kept under ``key``: it turned out to be no response."""
         ...
 
+    def claim(self, key: str, *, seconds: float) -> bool:
+        """Begin to ask the question of ``key``, for ``seconds`` at most; False: not now, see below.
+
+        Either somebody else asks it already, in whatever process, or it has been answered meanwhile. A
+        claim ends with its process, however that ends.
+        """
+        ...
+
+    def claimed(self, key: str) -> bool:
+        """Whether somebody asks the question of ``key`` now."""
+        ...
+
+    def release(self, key: str) -> None:
+        """Give back a claim: the question was answered, or could not be."""
+        ...
+
 
 def question_key(parts: Mapping[str, object]) -> str:
     """SHA-256 of ``parts`` (plain JSON values) in canonical form, 64 hex digits."""

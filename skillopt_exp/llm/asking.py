@@ -1,15 +1,17 @@
 """One question, one reply: out of the store, or over the wire, booked and kept.
 
 What happens to a question, from the outside in: is its answer in the store; is somebody asking the same
-right now; how often it is put back when the endpoint stays silent; how patiently it is sent again; which
-fields the endpoint takes; when there is a slot; the request itself.
+right now, here or in another process; how often it is put back when the endpoint stays silent; how
+patiently it is sent again; which fields the endpoint takes; when there is a slot; the request itself.
 """
 
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from secrets import token_hex
 
 import httpx2
 import openai
@@ -19,24 +21,23 @@ from skillopt_exp.errors import OutageError
 from skillopt_exp.llm.answers import Answers, question_key
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.bill import NOTHING, AtMost, prompt_at_most
-from skillopt_exp.llm.budget import Budget
+from skillopt_exp.llm.desk import Desk, Obtained
 from skillopt_exp.llm.endpoint import Endpoint
 from skillopt_exp.llm.errors import cause_of, failure_of, outage_of
 from skillopt_exp.llm.failure import CallFailed, Failure
 from skillopt_exp.llm.health import Health
-from skillopt_exp.llm.ledger import Ledger, SettledCall
-from skillopt_exp.llm.limits import Clock, EndpointLimit, too_long_a_wait
-from skillopt_exp.llm.meter import Meter
+from skillopt_exp.llm.ledger import SentCall
+from skillopt_exp.llm.limits import EndpointLimit, too_long_a_wait
 from skillopt_exp.llm.parameters import Dialect, Fields, output_limit
-from skillopt_exp.llm.reply import CallUsage, Reply, read_reply
+from skillopt_exp.llm.reply import Reply, read_reply
+from skillopt_exp.llm.sending import AskedElsewhere, Sending, reused
 from skillopt_exp.llm.settling import Settling
-from skillopt_exp.llm.sharing import Shared
-from skillopt_exp.llm.underway import Underway
 
 Conversation = list[dict[str, str]]
 """Messages as the wire holds them."""
 
-_NOTHING_SAID = CallUsage()
+SECONDS_BETWEEN_LOOKS = 0.2
+"""How often it is looked whether another process has been answered."""
 
 logger = logging.getLogger(__name__)
 
@@ -65,26 +66,6 @@ class Lane:
     dialect: Dialect
     health: Health
     settling: Settling = field(default_factory=Settling)
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What all clients of a run share."""
-
-    meter: Meter
-    answers: Answers | None
-    ledger: Ledger | None
-    budget: Budget
-    clock: Clock
-    underway: Underway = field(default_factory=Underway)
-    shared: Shared[Reply] = field(default_factory=Shared)
-
-    def book(self, call: SettledCall) -> None:
-        """Count a settled call, and write it down."""
-        self.meter.record(call)
-        self.budget.settle(call)
-        if self.ledger is not None:
-            self.ledger.add(call)
 
 
 class Asker:
@@ -118,13 +99,27 @@ class Asker:
         key, answers = self._key(question), self._desk.answers
         if answers is None:
             return await self._persistently(question, key)
-        reply = self._kept(answers, key)
+        reply, paid = self._kept(answers, key), False
         if reply is None:
-            reply, asked = await self._desk.shared.result(key, lambda: self._persistently(question, key))
-            if asked:
-                return reply
-        self._desk.book(self._settled(question, key, reply, at=self._desk.clock.wall(), reused=True))
+            obtained, mine = await self._desk.shared.result(
+                key, lambda: self._obtained(answers, question, key)
+            )
+            reply, paid = obtained.reply, obtained.paid and mine
+        if not paid:
+            self._desk.books.answered(reused(self._call(question, key), reply))
         return reply
+
+    async def _obtained(self, answers: Answers, question: Question, key: str) -> Obtained:
+        """Asked for; but while another process asks the same, its answer is waited for, holding nothing."""
+        while True:
+            if answers.claimed(key):
+                await self._desk.clock.sleep(SECONDS_BETWEEN_LOOKS)
+            else:
+                with suppress(AskedElsewhere):
+                    return Obtained(await self._persistently(question, key), paid=True)
+            reply = self._kept(answers, key)
+            if reply is not None:
+                return Obtained(reply, paid=False)
 
     def _key(self, question: Question) -> str:
         return question_key(
@@ -174,7 +169,7 @@ class Asker:
 
     async def _pause(self) -> OutageError:
         """Nothing more is sent, what is under way is waited for."""
-        outage = outage_of(self._endpoint, self._lane.health)
+        outage = outage_of(self._endpoint, self._lane.health, self._desk.activity)
         await self._desk.underway.pause(outage)
         return outage
 
@@ -195,11 +190,16 @@ class Asker:
             taken = dialect.apply(question.fields)
             if question.insists_on is not None and not dialect.takes(question.insists_on):
                 raise CallFailed(Failure(f"{question.insists_on} cannot be set", status=400))
-            at_most = AtMost(self._longest_prompt(question), output_limit(taken))
+            call = self._call(question, key, at_most=self._at_most(question, taken))
+            sending = Sending(
+                self._desk,
+                call,
+                timeout=self._config.timeout,
+                timed=self._config.provider is not Provider.simulated,
+            )
             try:
                 reply = await self._lane.limit.once(
-                    partial(self._exchange, question, key, taken, at_most),
-                    hold=partial(self._desk.budget.hold, self._endpoint.role, at_most),
+                    partial(self._exchange, question, key, taken, sending), hold=sending.begin
                 )
             except CallFailed as error:
                 if not dialect.learn(taken, error.failure):
@@ -208,29 +208,18 @@ class Asker:
                 dialect.took(taken)
                 return reply
 
-    async def _exchange(self, question: Question, key: str, taken: Fields, at_most: AtMost) -> Reply:
+    async def _exchange(self, question: Question, key: str, taken: Fields, sending: Sending) -> Reply:
         """One request, and what is done with its answer; goes on when nobody waits for it any more."""
-        at, began = self._desk.clock.wall(), self._desk.clock.monotonic()
         try:
             response = await self._send(question.conversation, taken)
-            seconds = self._desk.clock.monotonic() - began
             reply = read_reply(response)
         except CallFailed as error:
             failure = replace(error.failure, said=self._endpoint.clean(error.failure.said))
-            self._desk.meter.failed(self._endpoint.role, failure)
+            sending.failed(failure)
             raise CallFailed(failure) from error
-        call = self._settled(
-            question,
-            key,
-            reply,
-            at=at,
-            reused=False,
-            at_most=at_most,
-            seconds=None if self._config.provider is Provider.simulated else seconds,
-        )
         try:
             # Written down before it is kept: killed in between, it is paid twice and counted twice.
-            self._desk.book(call)
+            sending.answered(reply)
         finally:
             stands = self._keep(key, response, reply)
         return stands
@@ -260,37 +249,20 @@ class Asker:
         # JSON is UTF-8 whatever the header says.
         return endpoint.without_key(response.content.decode("utf-8", errors="replace"))
 
-    def _longest_prompt(self, question: Question) -> int:
-        """The most tokens that the conversation can be."""
-        return prompt_at_most(message["content"] for message in question.conversation)
+    def _at_most(self, question: Question, taken: Fields) -> AtMost:
+        """The most tokens that a request can use."""
+        prompt = prompt_at_most(message["content"] for message in question.conversation)
+        return AtMost(prompt, output_limit(taken))
 
-    def _settled(
-        self,
-        question: Question,
-        key: str,
-        reply: Reply,
-        *,
-        at: float,
-        reused: bool,
-        at_most: AtMost = NOTHING,
-        seconds: float | None = None,
-    ) -> SettledCall:
-        usage = reply.usage or _NOTHING_SAID
-        return SettledCall(
-            at=at,
+    def _call(self, question: Question, key: str, *, at_most: AtMost = NOTHING) -> SentCall:
+        return SentCall(
+            id=token_hex(8),
+            at=self._desk.clock.wall(),
             key=key,
             role=self._endpoint.role,
             stage=question.stage,
             host=self._endpoint.host,
             asked=self._endpoint.model,
-            answered=reply.model,
-            finish_reason=reply.finish_reason,
             attempt=question.attempt,
-            reused=reused,
-            input_tokens=usage.input_tokens,
-            cached_tokens=usage.cached_tokens,
-            output_tokens=usage.output_tokens,
-            reasoning_tokens=usage.reasoning_tokens,
             at_most=at_most,
-            seconds=seconds,
         )

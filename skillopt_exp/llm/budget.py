@@ -3,7 +3,8 @@
 A call begins when it fits under every cap together with all that is under way, each at the most that it
 can use. So no cap is exceeded as long as the endpoint keeps to the output limit that it is sent. A call
 that does not fit waits for others to settle, until it is alone; when it does not fit even then, the run
-ends, with nothing under way.
+ends, with nothing under way. A call that was sent and whose answer was lost stays counted at the most that
+it can have used.
 """
 
 import asyncio
@@ -16,13 +17,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from skillopt_exp.errors import BudgetError
+from skillopt_exp.llm.activity import A_RUN
 from skillopt_exp.llm.bill import PICODOLLARS, AtMost, Bill, Unit, bill_at_most, bill_of, is_free
 from skillopt_exp.records import Role
 
 if TYPE_CHECKING:
     from skillopt_exp.config.model import ModelConfig, PriceConfig
     from skillopt_exp.config.spending import BudgetConfig
-    from skillopt_exp.llm.ledger import SettledCall
+    from skillopt_exp.llm.ledger import SentCall, SettledCall
 
 UNLIMITED_REPLY = 4096
 """Tokens that a reply without an output limit is taken to have, unless a longer one was seen."""
@@ -130,35 +132,39 @@ class _Waiting:
 
 
 class Budget:
-    """The spending of one run over all its processes. ``go_on`` is the command that resumes the run."""
+    """The spending of one run over all its processes. ``go_on`` is what a higher cap is put behind."""
 
     def __init__(
         self,
         config: "BudgetConfig | None",
         prices: "Mapping[Role, PriceConfig]",
         *,
-        go_on: str = "resume the run with",
+        go_on: str = A_RUN.command,
     ) -> None:
         self._caps = caps_of(config)
         self._prices = prices
         self._go_on = go_on
         self._spent = Bill()
+        self._num_lost = 0
         self._held = Bill()
         self._waiting: deque[_Waiting] = deque()
         self._over: str | None = None
         self._longest_reply = dict.fromkeys(Role, UNLIMITED_REPLY)
         self._warned = dict.fromkeys((cap.key for cap in self._caps), 0)
 
-    @property
-    def spent(self) -> Bill:
-        """What settled calls came to."""
-        return self._spent
-
     def settle(self, call: "SettledCall", *, earlier: bool = False) -> None:
         """Count one answered call. Of an ``earlier`` process's nobody is warned again."""
         if call.output_tokens is not None:
             self._longest_reply[call.role] = max(self._longest_reply[call.role], call.output_tokens)
         self._spent += bill_of(self._prices[call.role], call, unlimited_reply=self._longest_reply[call.role])
+        self._watch(quietly=earlier)
+
+    def lose(self, call: "SentCall", *, earlier: bool = False) -> None:
+        """Count one call whose answer was lost, with all that it can have used: it was perhaps paid."""
+        self._num_lost += 1
+        self._spent += bill_at_most(
+            self._prices[call.role], call.at_most, unlimited_reply=self._longest_reply[call.role]
+        )
         self._watch(quietly=earlier)
 
     async def hold(self, role: Role, at_most: AtMost) -> Hold:
@@ -214,10 +220,17 @@ class Budget:
     def _reached(self, cap: Cap, next_call: _Waiting) -> str:
         limit, wanted = Bill(cap.most, cap.most, cap.most), self._spent + next_call.bill
         return (
-            f"{cap.key} is reached: the cap is {cap.said(limit)}, spent are {cap.said(self._spent)}, and the "
-            f"next call of model.{next_call.role} may take {cap.said(next_call.bill)}. What was answered is "
-            f"kept; a higher cap goes on: {self._go_on} {cap.key}={cap.enough(wanted)}"
+            f"{cap.key} is reached: the cap is {cap.said(limit)}, spent are {cap.said(self._spent)}"
+            f"{self._with_lost()}, and the next call of model.{next_call.role} may take "
+            f"{cap.said(next_call.bill)}. What was answered is kept; a higher cap goes on: "
+            f"{self._go_on} {cap.key}={cap.enough(wanted)}"
         )
+
+    def _with_lost(self) -> str:
+        if not self._num_lost:
+            return ""
+        lost = "1 call" if self._num_lost == 1 else f"{self._num_lost:,} calls"
+        return f" (with {lost} whose answer was lost, at the most)"
 
     def _refuse_unlimited(self, role: Role, at_most: AtMost) -> None:
         capped = any(cap.unit is Unit.usd for cap in self._caps)

@@ -8,13 +8,16 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skillopt_exp.llm.activity import A_RUN, Activity
 from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.base import Chat, Stage
+from skillopt_exp.llm.books import Books
 from skillopt_exp.llm.budget import Budget
 from skillopt_exp.llm.endpoint import read_key
 from skillopt_exp.llm.ledger import Ledger
 from skillopt_exp.llm.limits import Clock
 from skillopt_exp.llm.meter import Meter
+from skillopt_exp.llm.underway import Underway
 from skillopt_exp.records import Role
 
 if TYPE_CHECKING:
@@ -36,17 +39,32 @@ class Models:
     meter: Meter
 
 
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """What is kept of calls, and what they may come to.
+
+    ``answers`` is asked before a provider is, and keeps what a provider answers; without it every
+    question is sent. What ``ledger`` holds of earlier processes counts from the start; every call is
+    written into it. ``budget`` caps all of it (see ``llm.budget``).
+    """
+
+    answers: Answers | None = None
+    ledger: Ledger | None = None
+    budget: "BudgetConfig | None" = None
+
+
+NOTHING_KEPT = Accounts()
+
+
 @asynccontextmanager
 async def connect(
     config: "ModelConfig",
     *,
     transport: "httpx2.AsyncBaseTransport | None" = None,
     caps: Mapping[Stage, AbstractAsyncContextManager[Any]] | None = None,
-    answers: Answers | None = None,
-    ledger: Ledger | None = None,
-    budget: "BudgetConfig | None" = None,
-    go_on: str = "resume the run with",
     revisions: "Mapping[Provider, str] | None" = None,
+    accounts: Accounts = NOTHING_KEPT,
+    activity: Activity = A_RUN,
     clock: Clock | None = None,
     grace: float = GRACE,
 ) -> AsyncIterator[Models]:
@@ -54,12 +72,8 @@ async def connect(
 
     ``transport`` leads to the embedded models and serves the roles whose provider is ``simulated``;
     it stays the caller's to close. ``caps`` (semaphores, say) hold a stage to fewer calls at once
-    than its endpoint allows; stages may share one.
-
-    ``answers`` is asked before a provider is, and keeps what a provider answers; without it every
-    question is sent. ``revisions`` tells apart, by provider, what a configured revision cannot. What
-    ``ledger`` holds of earlier processes is in the meter from the start; every settled call goes into both.
-    ``budget`` caps all of it (see ``llm.budget``); ``go_on`` is the command with which a higher cap is given.
+    than its endpoint allows; stages may share one. ``revisions`` tells apart, by provider, what a
+    configured revision cannot. ``activity`` is what messages say of what was going on.
 
     At the end of the block requests under way get ``grace`` seconds to finish: their answers are kept
     and counted, though nobody waits for them.
@@ -68,19 +82,16 @@ async def connect(
         UsageError: an address or a key is missing or impossible.
         DataError: the ledger or the store is damaged.
     """
-    from skillopt_exp.llm.asking import Desk
+    from skillopt_exp.llm.desk import Desk
     from skillopt_exp.llm.wiring import open_clients
 
     prices = prices_of(config)
-    meter, purse = Meter(prices), Budget(budget, prices, go_on=go_on)
-    if ledger is not None:
-        for call in ledger.earlier():
-            meter.record(call)
-            purse.settle(call, earlier=True)
-    desk = Desk(meter, answers, ledger, purse, clock or Clock())
+    budget = Budget(accounts.budget, prices, go_on=activity.command)
+    books = Books(prices, budget, accounts.ledger)
+    desk = Desk(books, accounts.answers, clock or Clock(), activity, Underway(activity))
     async with open_clients(config, desk, transport, caps or {}, revisions or {}) as clients:
         try:
-            yield Models(clients[Role.target], clients[Role.optimizer], meter)
+            yield Models(clients[Role.target], clients[Role.optimizer], books.meter)
         finally:
             await desk.underway.end(grace)
 

@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 import openai
 
 from skillopt_exp.errors import OutageError, ProviderError
+from skillopt_exp.llm.activity import Activity
 from skillopt_exp.llm.endpoint import Endpoint
 from skillopt_exp.llm.failure import BILLING_STOPS, Failure, codes_of
 from skillopt_exp.llm.health import Health
@@ -65,15 +66,15 @@ def cause_of(endpoint: Endpoint, failure: Failure) -> str:
     return f"model.{endpoint.role} (model {endpoint.model!r} at {endpoint.url}) {verb}"
 
 
-def outage_of(endpoint: Endpoint, health: Health) -> OutageError:
-    """What a user is told when a run pauses because ``endpoint`` does not answer."""
+def outage_of(endpoint: Endpoint, health: Health, activity: Activity) -> OutageError:
+    """What a user is told when ``activity`` halts because ``endpoint`` does not answer."""
     causes = health.causes
     named = "; ".join(causes[:_MOST_CAUSES])
     more = f"; and {len(causes) - _MOST_CAUSES} more causes" if len(causes) > _MOST_CAUSES else ""
     return OutageError(
-        f"the run pauses: {health.unanswered} of the last {health.judged} calls stayed unanswered, however "
-        f"often they were sent. {named}{more}. Nothing was scored because of it. "
-        f"Look at the provider's status page{_and_key(endpoint)}, then resume the run"
+        f"{activity.halts}: {health.unanswered} of the last {health.judged} calls stayed unanswered, however "
+        f"often they were sent. {named}{more}. "
+        f"Look at the provider's status page{_and_key(endpoint)}, then {activity.again}"
     )
 
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.llm.ledger import Ledger, SettledCall
+from skillopt_exp.llm.ledger import Entry, Ledger, SettledCall
 from skillopt_exp.records import ACall, mean
 
 
@@ -19,16 +19,16 @@ class Listening:
         self._stage = stage
         self._heard: list[SettledCall] = []
 
-    def earlier(self) -> Iterable[SettledCall]:
+    def earlier(self) -> Iterable[Entry]:
         """See ``Ledger.earlier``; those are not heard again."""
         return () if self._ledger is None else self._ledger.earlier()
 
-    def add(self, call: SettledCall) -> None:
+    def add(self, entry: Entry) -> None:
         """See ``Ledger.add``."""
         if self._ledger is not None:
-            self._ledger.add(call)
-        if self._stage in (None, call.stage):
-            self._heard.append(call)
+            self._ledger.add(entry)
+        if isinstance(entry, SettledCall) and self._stage in (None, entry.stage):
+            self._heard.append(entry)
 
     def take(self) -> tuple[SettledCall, ...]:
         """What was settled since the last time, reused answers included."""

@@ -2,7 +2,8 @@
 
 Only whole numbers are added up and cost follows from them, so totals do not depend on the order in
 which calls were answered. What one provider call did not report is unknown, and stays unknown in
-every sum that the call belongs to.
+every sum that the call belongs to. A request whose answer was lost is counted apart from the answered
+ones: it is in no sum of tokens or money.
 """
 
 from collections import Counter
@@ -11,13 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.llm.failure import Failure
-from skillopt_exp.llm.ledger import SettledCall
+from skillopt_exp.llm.ledger import FailedCall, SentCall, SettledCall
 from skillopt_exp.llm.price import Tariff, rates, tariff_at
-from skillopt_exp.records import Role, Usage
+from skillopt_exp.records import Role, Spent, Usage
 
 if TYPE_CHECKING:
     from skillopt_exp.config.model import PriceConfig
+
+NO_ANSWER = "no answer"
+"""In place of the status of a request that got none."""
 
 N = TypeVar("N", int, float)
 
@@ -74,6 +77,7 @@ class _Account:
 
     calls: int = 0
     reused: int = 0
+    lost: int = 0
     tokens: dict[Tariff, _Tokens] = field(default_factory=lambda: {tariff: _Tokens() for tariff in Tariff})
 
     def add(self, call: SettledCall, tariff: Tariff) -> None:
@@ -93,6 +97,7 @@ class _Account:
             output_tokens=_sum((tokens.output.total for tokens in every), 0),
             reasoning_tokens=_sum((tokens.reasoning.total for tokens in every), 0),
             cost_usd=_sum((tokens.cost(price, tariff) for tariff, tokens in self.tokens.items()), 0.0),
+            lost=self.lost,
         )
 
 
@@ -103,7 +108,7 @@ class Meter:
         self._prices = prices
         self._accounts: dict[tuple[Role, Stage], _Account] = {}
         self._models: Counter[tuple[Role, str]] = Counter()
-        self._failures: Counter[tuple[Role, str]] = Counter()
+        self._failed: Counter[tuple[Role, str]] = Counter()
 
     def record(self, call: SettledCall) -> None:
         """Book one answered call, whether or not its reply can be used."""
@@ -111,14 +116,22 @@ class Meter:
         self._accounts.setdefault((call.role, call.stage), _Account()).add(call, tariff)
         self._models[call.role, call.answered] += 1
 
-    def failed(self, role: Role, failure: Failure) -> None:
+    def lost(self, call: SentCall) -> None:
+        """Count a request that was sent and given up: it may have been paid, for what nobody knows."""
+        self._accounts.setdefault((call.role, call.stage), _Account()).lost += 1
+
+    def failed(self, call: FailedCall) -> None:
         """Count one request that was not answered, or refused. It is in no other number."""
-        status = "no answer" if failure.status is None else str(failure.status)
-        self._failures[role, status] += 1
+        self._failed[call.role, NO_ANSWER if call.status is None else str(call.status)] += 1
 
     def failures(self, role: Role) -> dict[str, int]:
-        """Failed requests of this process by HTTP status, retried ones included; 'no answer' without one."""
-        return {status: n for (of, status), n in sorted(self._failures.items()) if of is role}
+        """Failed requests by HTTP status, retried ones included; 'no answer' without one."""
+        return {status: n for (of, status), n in sorted(self._failed.items()) if of is role}
+
+    def spent(self) -> Spent:
+        """Everything, as a run's summary has it."""
+        failures = {str(role): self.failures(role) for role in Role}
+        return Spent(self.by_stage(), {role: counts for role, counts in failures.items() if counts})
 
     def usage(self, role: Role, stage: Stage) -> Usage:
         """What ``role`` was asked and paid in ``stage``; a stage without calls has used nothing."""
@@ -154,6 +167,7 @@ def added(usages: Iterable[Usage]) -> Usage:
         output_tokens=_sum((usage.output_tokens for usage in each), 0),
         reasoning_tokens=_sum((usage.reasoning_tokens for usage in each), 0),
         cost_usd=_sum((usage.cost_usd for usage in each), 0.0),
+        lost=sum(usage.lost for usage in each),
     )
 
 

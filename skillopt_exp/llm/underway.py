@@ -1,4 +1,4 @@
-"""Requests under way. One that has been sent will be billed, so it is seen to its end.
+"""Requests under way. One that has been sent may be billed, so it is seen to its end.
 
 Whoever waits for a request may stop waiting (Ctrl-C, a neighbour that failed, a pause): the request
 goes on, and what it does with its answer is done. None starts once the run is closing.
@@ -10,15 +10,17 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from skillopt_exp.errors import InterruptedRun
+from skillopt_exp.llm.activity import A_RUN, Activity
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
 class Underway:
-    """All requests of a run that were sent and have not ended."""
+    """All requests that were sent and have not ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, activity: Activity = A_RUN) -> None:
+        self._activity = activity
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed: InterruptedRun | None = None
 
@@ -28,12 +30,20 @@ class Underway:
         Raises:
             InterruptedRun: closed before; nothing is sent.
         """
-        if self._closed is not None:
-            raise self._closed
+        self.check_open()
         task = asyncio.create_task(request())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    def check_open(self) -> None:
+        """Whether anything may be sent still.
+
+        Raises:
+            InterruptedRun: closed before.
+        """
+        if self._closed is not None:
+            raise self._closed
 
     async def pause(self, why: InterruptedRun) -> None:
         """Close, and wait until nothing is under way: each request ends by its own timeout at the latest.
@@ -47,7 +57,7 @@ class Underway:
 
     async def end(self, grace: float) -> None:
         """Close, give what is under way ``grace`` seconds to finish, and cancel the rest."""
-        self._close(InterruptedRun("the run is closing and sends nothing more; resume it to go on"))
+        self._close(InterruptedRun(f"closing: nothing more is sent; to go on, {self._activity.again}"))
         try:
             if self._tasks:
                 logger.warning(
@@ -72,7 +82,6 @@ class Underway:
         await asyncio.gather(*abandoned, return_exceptions=True)
         if abandoned:
             logger.warning(
-                "%d requests had no answer yet and were given up; they may be billed all the same, and "
-                "are asked again when the run is resumed",
+                "%d requests had no answer yet and were given up; they may be billed all the same",
                 len(abandoned),
             )

@@ -7,9 +7,10 @@ from typing import Any
 import httpx2
 
 from skillopt_exp.config.model import EndpointConfig, ModelConfig, Provider
-from skillopt_exp.llm.asking import Asker, Desk, Lane
+from skillopt_exp.llm.asking import Asker, Lane
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.client import ChatClient
+from skillopt_exp.llm.desk import Desk
 from skillopt_exp.llm.endpoint import Endpoint, locate
 from skillopt_exp.llm.health import Health
 from skillopt_exp.llm.limits import EndpointLimit

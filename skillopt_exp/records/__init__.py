@@ -49,7 +49,7 @@ from skillopt_exp.records.state import (
     Verdict,
 )
 from skillopt_exp.records.step import Progress, StepRecord, StepTrace
-from skillopt_exp.records.summary import FINISHED, Summary, Usage, stopped
+from skillopt_exp.records.summary import FINISHED, Spent, Summary, Usage, stopped
 
 __all__ = [
     "FINISHED",
@@ -88,6 +88,7 @@ __all__ = [
     "ScoredSkill",
     "Skill",
     "Source",
+    "Spent",
     "Split",
     "Splits",
     "Standing",

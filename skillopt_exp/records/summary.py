@@ -11,7 +11,9 @@ from skillopt_exp.records.state import StopReason
 class Usage:
     """Paid calls and their tokens. None is unknown (the provider did not say), which is not zero.
 
-    ``reused`` counts answers that came from the store instead: they are in no other number.
+    ``reused`` counts answers that came from the store instead, ``lost`` requests that were sent and whose
+    answer was lost, with their process for instance: perhaps paid, for unknown tokens. Both are in no
+    other number.
     """
 
     calls: int = 0
@@ -21,6 +23,19 @@ class Usage:
     output_tokens: int | None = 0
     reasoning_tokens: int | None = 0
     cost_usd: float | None = 0.0
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run spent, over all its processes.
+
+    ``usage`` is by ``<role>/<stage>``; ``failed_requests`` counts by role and HTTP status ("no answer"
+    where there was none) the requests that failed, most of which were sent again.
+    """
+
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    failed_requests: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 FINISHED = "finished"
@@ -81,6 +96,7 @@ class Summary:
     test_a_call: Mapping[str, ACall] = field(default_factory=dict)
     skill_cost_a_call: ACall | None = None
     usage: Mapping[str, Usage] = field(default_factory=dict)
+    failed_requests: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property

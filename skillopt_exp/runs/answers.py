@@ -1,18 +1,21 @@
 """The store of answers: one SQLite file, shared by all runs and sweeps of a launch folder.
 
 Every answer is committed by itself, so that a kill at any moment loses none; write-ahead logging lets
-several processes read and write at once. Values are JSON text and nothing else.
+several processes read and write at once. Values are JSON text and nothing else. Beside the answers the file
+holds who asks what right now, so that several processes do not ask the same (see ``runs.claims``).
 """
 
 import logging
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from skillopt_exp.config.spending import CacheConfig, CacheMode
 from skillopt_exp.errors import DataError, InterruptedRun, SkillOptError
+from skillopt_exp.runs.claims import CREATE as CREATE_CLAIMS
+from skillopt_exp.runs.claims import Claims
 
 SCHEMA = 1
 DEFAULT_PATH = Path(".skillopt") / "answers.sqlite"
@@ -63,6 +66,7 @@ class AnswerStore:
             if writable:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _opened(path, writable=writable)
+        self._claims = Claims(self._connection, path.with_name(f"{path.name}.asking"))
         try:
             with self._explained():
                 self._prepare()
@@ -72,6 +76,8 @@ class AnswerStore:
 
     def close(self) -> None:
         """Let go of the file."""
+        with suppress(sqlite3.Error, OSError):  # what is not given back ends with the process
+            self._claims.close()
         self._connection.close()
 
     @property
@@ -127,6 +133,38 @@ class AnswerStore:
             with self._explained():
                 self._connection.execute("DELETE FROM answers WHERE key = ?", (key,))
 
+    def claim(self, key: str, *, seconds: float) -> bool:
+        """Begin to ask for ``key``, for ``seconds`` at most; False: somebody does, or it is here by now.
+
+        Who keeps no answers claims nothing: nobody should wait for an answer that will not come.
+
+        Raises:
+            DataError: the file is damaged.
+            InterruptedRun: the disk does not take it.
+        """
+        if not self._writable or self._is_full():
+            return True
+        with self._explained():
+            return self._claims.take(key, seconds=seconds)
+
+    def claimed(self, key: str) -> bool:
+        """Whether somebody asks for ``key`` now, in this process or another.
+
+        Raises:
+            DataError: the file is damaged.
+            InterruptedRun: the disk does not take it.
+        """
+        if not self._writable:
+            return False
+        with self._explained():
+            return self._claims.stands(key)
+
+    def release(self, key: str) -> None:
+        """Give back a claim."""
+        if self._writable:
+            with suppress(sqlite3.Error):  # it will end by itself
+                self._claims.release(key)
+
     def _is_full(self) -> bool:
         if self.size_bytes < self._max_bytes:
             return False
@@ -141,6 +179,8 @@ class AnswerStore:
 
     def _prepare(self) -> None:
         if self._version() == SCHEMA:
+            if self._writable:
+                self._connection.execute(CREATE_CLAIMS)
             return
         if not self._writable:
             raise self._damaged("it holds no answers")
@@ -150,6 +190,7 @@ class AnswerStore:
             if self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
                 raise self._damaged("it holds other tables")
             self._connection.execute(_CREATE)
+            self._connection.execute(CREATE_CLAIMS)
             self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
         self._connection.execute("COMMIT")
 
@@ -176,8 +217,8 @@ class AnswerStore:
         except sqlite3.OperationalError as error:
             raise InterruptedRun(
                 f"the store of answers {self.path} cannot be used: {error}. Make room on the disk, allow "
-                "writing there, or wait for whatever holds it; then resume the run. cache.mode=none does "
-                "without it, cache.path=... takes another file"
+                "writing there, or wait for whatever holds it; then go on. cache.mode=none does without it, "
+                "cache.path=... takes another file"
             ) from error
         except sqlite3.DatabaseError as error:
             raise self._damaged(str(error)) from error

@@ -144,7 +144,7 @@ def _resumable(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InterruptedRun(
             f"{path} cannot be written: {error.strerror}. What was saved before is good: "
-            "make room on the disk, or allow writing there, and resume the run"
+            "make room on the disk, or allow writing there, then go on"
         ) from error
 
 

@@ -16,7 +16,7 @@
                           candidate.md selection.jsonl
     test/control.jsonl  test/baseline.jsonl  test/best.jsonl  test/final.jsonl
     items.csv  items.png  which accepted change fixed or broke each val item
-    calls.jsonl           one settled call a line, over all processes of the run
+    calls.jsonl           what was sent and what became of it, over all processes of the run
     summary.json
     mlflow.json           where MLflow keeps the run, if it does; written by the tracker
 """
@@ -159,7 +159,7 @@ class RunFolder:
 
     @property
     def calls(self) -> Path:
-        """Every settled call of the run."""
+        """Every call of the run."""
         return self.path / "calls.jsonl"
 
     def skill(self, step: int) -> Path:

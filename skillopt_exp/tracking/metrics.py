@@ -12,6 +12,7 @@ from skillopt_exp.records import (
     Outcome,
     ParsePath,
     Rejection,
+    Role,
     ScoredSkill,
     Standing,
     StepRecord,
@@ -80,7 +81,8 @@ def step_metrics(record: StepRecord) -> dict[str, float]:
 
 
 def summary_metrics(summary: Summary) -> dict[str, float]:
-    """The run's result, with tokens and cost as ``usage/<role>/<stage>/<what>``."""
+    """The run's result, with tokens and cost as ``usage/<role>/<stage>/<what>``, and
+    failed requests as ``failed_requests/<role>/<status>``, ``all`` of them in any case."""
     return known(
         {
             "baseline_selection_hard": summary.baseline_selection_hard,
@@ -117,6 +119,11 @@ def summary_metrics(summary: Summary) -> dict[str, float]:
                 f"usage/{_grouped(key)}/{what}": value
                 for key, usage in summary.usage.items()
                 for what, value in asdict(usage).items()
+            },
+            **{
+                f"failed_requests/{role}/{safe_key(status)}": count
+                for role in Role
+                for status, count in _with_all(summary.failed_requests.get(role, {})).items()
             },
         }
     )
@@ -179,6 +186,10 @@ def ends(name: str, interval: Interval | None) -> dict[str, float | None]:
 def known(values: Mapping[str, float | None]) -> dict[str, float]:
     """Those that are."""
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _with_all(counts: Mapping[str, int]) -> dict[str, int]:
+    return {"all": sum(counts.values()), **counts}
 
 
 def _grouped(key: str) -> str:

@@ -71,11 +71,14 @@ def check_killed_and_resumed(reference: Reference, cwd: Path, kill_after: int) -
     asked = len(requests(reference.log)) - before
     assert reference.calls <= asked <= reference.calls + IN_FLIGHT
     summary = json.loads(files["summary.json"])
+    paid, lost = (sum(usage[what] for usage in summary["usage"].values()) for what in ("calls", "lost"))
+    told = [note for note in summary["notes"] if "lost, when a process was stopped" not in note]
+    assert (len(told) < len(summary["notes"])) is (lost > 0)
     for name, value in timeless(reference.summary).items():
         if name != "usage":
-            assert timeless(summary)[name] == value, name
-    paid = sum(usage["calls"] for usage in summary["usage"].values())
+            assert (told if name == "notes" else timeless(summary)[name]) == value, name
     assert reference.calls <= paid <= asked, "the totals are those of all processes"
+    assert asked <= paid + lost <= paid + IN_FLIGHT, "and whatever was sent is on paper"
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -144,6 +147,56 @@ def test_a_damaged_line_in_the_middle_is_refused_by_its_number(cwd: Path) -> Non
     refused = skillopt("resume", f"run={only_run(cwd)}", cwd=cwd)
     assert refused.returncode == 3
     assert "history.jsonl:1" in refused.stderr
+
+
+def only_calls(cwd: Path) -> Path:
+    return only_run(cwd) / "calls.jsonl"
+
+
+@pytest.mark.parametrize("left", [None, b"", b'{"event": "sent", "id"'])
+def test_a_run_whose_calls_are_gone_is_refused_and_nothing_is_touched(left: bytes | None, cwd: Path) -> None:
+    calls = only_calls(cwd)
+    if left is None:
+        calls.unlink()
+    else:
+        calls.write_bytes(left)
+    before = all_files(only_run(cwd))
+    refused = skillopt("resume", f"run={only_run(cwd)}", cwd=cwd)
+    assert refused.returncode == 3, refused.stderr
+    assert f"{calls} {'is missing' if left is None else 'holds no calls'}, but the run has made" in (
+        refused.stderr
+    )
+    assert "Restore the file from a copy" in refused.stderr
+    assert refused.stderr.count("error:") == 1
+    after = all_files(only_run(cwd))
+    assert {name for name in after if after[name] != before.get(name)} <= ABOUT_THE_STOP
+
+
+ABOUT_THE_STOP = {"summary.json", "skillopt_exp.log", "run.lock"}
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ({"input_tokens": -5}, "input_tokens is -5"),
+        ({"input_tokens": 3, "cached_tokens": 4}, "cached_tokens is 4"),
+        ({"role": "nobody"}, "must be one of target, optimizer"),
+        ({"output_tokens": 1.5}, "must be of type int"),
+        ({"id": "0" * 16}, "was never sent"),
+    ],
+)
+def test_a_call_that_cannot_be_is_refused_by_its_line(
+    damage: dict[str, object], said: str, cwd: Path
+) -> None:
+    calls = only_calls(cwd)
+    lines = calls.read_text(encoding="utf-8").splitlines()
+    number = next(n for n, line in enumerate(lines) if json.loads(line)["event"] == "answered")
+    lines[number] = json.dumps(json.loads(lines[number]) | damage)
+    calls.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    refused = skillopt("resume", f"run={only_run(cwd)}", cwd=cwd)
+    assert refused.returncode == 3, refused.stderr
+    assert f"calls.jsonl:{number + 1}" in refused.stderr
+    assert said in refused.stderr
 
 
 def test_a_half_written_skill_file_is_refused(cwd: Path) -> None:

@@ -8,6 +8,7 @@ from llm.misbehaving import MisbehavingServer
 
 from skillopt_exp.config.model import EndpointConfig, ModelConfig
 from skillopt_exp.llm import Models, connect
+from skillopt_exp.llm.connect import Accounts
 
 
 @pytest.fixture
@@ -30,7 +31,8 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def connected(server: MisbehavingServer, keys: None, sleeps: Sleeps) -> Connected:
-    """Both roles at the misbehaving server; ``settings`` are the target's, ``run`` are of ``connect``."""
+    """Both roles at the misbehaving server; ``settings`` are the target's, ``run`` are of ``connect``
+    and its accounts."""
 
     @asynccontextmanager
     async def open_both(
@@ -42,7 +44,9 @@ def connected(server: MisbehavingServer, keys: None, sleeps: Sleeps) -> Connecte
             optimizer=EndpointConfig(name="large", base_url=server.url, api_key_env="OPTIMIZER_KEY"),
             max_error_rate=max_error_rate,
         )
-        async with connect(config, **{"clock": sleeps.clock(), **(run or {})}) as models:
+        given = {"clock": sleeps.clock(), **(run or {})}
+        kept = {name: given.pop(name) for name in ("answers", "ledger", "budget") if name in given}
+        async with connect(config, accounts=Accounts(**kept), **given) as models:
             yield models
 
     return open_both

@@ -20,9 +20,11 @@ from skillopt_exp.config.model import EndpointConfig, ModelConfig, PriceConfig, 
 from skillopt_exp.config.spending import BudgetConfig, CacheConfig
 from skillopt_exp.errors import BudgetError, InterruptedRun
 from skillopt_exp.llm import Models, connect
+from skillopt_exp.llm.activity import A_RUN
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.bill import FRAMING_TOKENS, AtMost
 from skillopt_exp.llm.budget import Budget, loosely_held, unenforceable
+from skillopt_exp.llm.connect import Accounts
 from skillopt_exp.llm.limits import Clock, EndpointLimit
 from skillopt_exp.llm.underway import Underway
 from skillopt_exp.records import Message, Role
@@ -31,6 +33,7 @@ from skillopt_exp.runs.calls import CallLog
 
 PRICE = PriceConfig(input=0.5, cached_input=0.05, output=2.0)
 GO_ON = "python -m skillopt_exp resume run=here"
+GOING_ON = replace(A_RUN, command=GO_ON)
 
 
 def model(url: str | None = None, **settings: Any) -> ModelConfig:
@@ -101,7 +104,9 @@ def test_no_cap_is_ever_exceeded(
     transport, settings = Spender(seed), model(max_tokens=max_tokens, max_concurrency=at_once)
 
     async def spend() -> None:
-        async with connect(settings, transport=transport, budget=caps, go_on=GO_ON) as models:
+        async with connect(
+            settings, transport=transport, accounts=Accounts(budget=caps), activity=GOING_ON
+        ) as models:
             results = await asked(models, *range(number))
             spent = models.meter.total()
         assert spent.input_tokens is not None
@@ -131,7 +136,9 @@ def test_calls_whose_usage_is_unknown_count_at_their_most(seed: int, at_once: in
     transport, settings = Spender(seed, unreported=1.0), model(max_tokens=50, max_concurrency=at_once)
 
     async def spend() -> int:
-        async with connect(settings, transport=transport, budget=BudgetConfig(tokens=7 * one)) as models:
+        async with connect(
+            settings, transport=transport, accounts=Accounts(budget=BudgetConfig(tokens=7 * one))
+        ) as models:
             await asked(models, *range(number))
             assert models.meter.total().input_tokens is None
             return models.meter.total().calls
@@ -143,14 +150,16 @@ async def test_what_cannot_be_set_aside_twice_is_asked_one_after_the_other() -> 
     transport = Spender(1, frugal=True)
     one = PROMPT + 300
     async with connect(
-        model(max_tokens=300), transport=transport, budget=BudgetConfig(tokens=one + 40)
+        model(max_tokens=300), transport=transport, accounts=Accounts(budget=BudgetConfig(tokens=one + 40))
     ) as models:
         results = await asked(models, *range(15))
     assert all(isinstance(result, Message) for result in results), "2 tokens each: all of them fit in the end"
     assert transport.most_at_once == 1
     with_room = Spender(1, frugal=True)
     async with connect(
-        model(max_tokens=300), transport=with_room, budget=BudgetConfig(tokens=3 * one + 40)
+        model(max_tokens=300),
+        transport=with_room,
+        accounts=Accounts(budget=BudgetConfig(tokens=3 * one + 40)),
     ) as models:
         await asked(models, *range(15))
     assert 1 < with_room.most_at_once <= 3
@@ -161,7 +170,9 @@ async def test_the_error_says_what_was_spent_what_the_cap_is_and_how_to_go_on(
 ) -> None:
     server.answers = [says("hello", usage={"prompt_tokens": 100, "completion_tokens": 10})]
     caps = BudgetConfig(usd=0.0003)
-    async with connect(model(server.url, max_tokens=100), budget=caps, go_on=GO_ON) as models:
+    async with connect(
+        model(server.url, max_tokens=100), accounts=Accounts(budget=caps), activity=GOING_ON
+    ) as models:
         results = await asked(models, 1)
         with pytest.raises(BudgetError) as caught:
             await models.target.ask(question(2), stage=Stage.rollout)
@@ -180,7 +191,9 @@ async def test_the_error_says_what_was_spent_what_the_cap_is_and_how_to_go_on(
 async def test_once_a_cap_is_met_nothing_smaller_slips_through(server: MisbehavingServer) -> None:
     server.answers = [says("hello", usage={"prompt_tokens": 100, "completion_tokens": 10})]
     one = PROMPT + 20
-    async with connect(model(server.url, max_tokens=20), budget=BudgetConfig(tokens=2 * one)) as models:
+    async with connect(
+        model(server.url, max_tokens=20), accounts=Accounts(budget=BudgetConfig(tokens=2 * one))
+    ) as models:
         long = [Message("user", "x" * 5000)]
         for messages in (long, question(1), long):
             with pytest.raises(BudgetError):
@@ -192,7 +205,9 @@ async def test_failed_requests_cost_nothing_and_hold_nothing(server: Misbehaving
     usage = {"prompt_tokens": 10, "completion_tokens": 10}
     server.answers = [refuses(503, "busy"), refuses(500, "oops"), says("hello", usage=usage)]
     caps = BudgetConfig(calls=1, tokens=PROMPT + 20)
-    async with connect(model(server.url, max_tokens=20), budget=caps, clock=sleeps.clock()) as models:
+    async with connect(
+        model(server.url, max_tokens=20), accounts=Accounts(budget=caps), clock=sleeps.clock()
+    ) as models:
         results = await asked(models, 1)
         assert isinstance(results[0], Message)
         assert models.meter.total().calls == 1
@@ -201,7 +216,9 @@ async def test_failed_requests_cost_nothing_and_hold_nothing(server: Misbehaving
 async def test_a_caller_that_leaves_takes_nothing_with_it(server: MisbehavingServer) -> None:
     server.answers = [says("hello", usage={"prompt_tokens": 1, "completion_tokens": 1}, delay=0.2)]
     one = PROMPT + 20
-    async with connect(model(server.url, max_tokens=20), budget=BudgetConfig(tokens=one + 10)) as models:
+    async with connect(
+        model(server.url, max_tokens=20), accounts=Accounts(budget=BudgetConfig(tokens=one + 10))
+    ) as models:
         first, second, third = (asyncio.create_task(_ask(models, number)) for number in range(3))
         await asyncio.sleep(0.05)
         second.cancel()  # while it waits for the first to settle
@@ -249,7 +266,9 @@ async def test_the_second_attempt_with_more_room_is_set_aside_with_its_own_limit
     enough = 30 + PROMPT + 4096
     for cap, calls in ((enough - 1, 1), (enough, 2)):
         server.asked.clear()
-        async with connect(model(server.url, max_tokens=20), budget=BudgetConfig(tokens=cap)) as models:
+        async with connect(
+            model(server.url, max_tokens=20), accounts=Accounts(budget=BudgetConfig(tokens=cap))
+        ) as models:
             (result,) = await asked(models, 1)
         assert len(server.asked) == calls
         assert isinstance(result, Message if calls == 2 else BudgetError)
@@ -257,7 +276,9 @@ async def test_the_second_attempt_with_more_room_is_set_aside_with_its_own_limit
 
 async def test_stored_answers_cost_nothing(server: MisbehavingServer, tmp_path: Path) -> None:
     with open_answers(CacheConfig(path=str(tmp_path / "answers.sqlite")), base=tmp_path) as answers:
-        async with connect(model(server.url), budget=BudgetConfig(calls=2), answers=answers) as models:
+        async with connect(
+            model(server.url), accounts=Accounts(answers, budget=BudgetConfig(calls=2))
+        ) as models:
             results = await asked(models, 1, 2, 1, 2)
             assert all(isinstance(result, Message) for result in results)
             with pytest.raises(BudgetError):
@@ -279,7 +300,7 @@ async def test_a_budget_counts_over_all_processes_of_a_run(server: MisbehavingSe
         before = len(server.asked)
         with closing(CallLog(tmp_path / "calls.jsonl")) as calls:
             async with connect(
-                model(server.url, max_tokens=20), budget=BudgetConfig(tokens=tokens), ledger=calls
+                model(server.url, max_tokens=20), accounts=Accounts(None, calls, BudgetConfig(tokens=tokens))
             ) as models:
                 for number in range(5):
                     (result,) = await asked(models, number)
@@ -296,7 +317,9 @@ async def test_half_and_four_fifths_of_a_cap_are_warned_of_once(
     server: MisbehavingServer, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     with closing(CallLog(tmp_path / "calls.jsonl")) as calls:
-        async with connect(model(server.url), budget=BudgetConfig(calls=10), ledger=calls) as models:
+        async with connect(
+            model(server.url), accounts=Accounts(None, calls, BudgetConfig(calls=10))
+        ) as models:
             for number in range(9):
                 await _ask(models, number)
         assert [message for message in caplog.messages if "budget" in message] == [
@@ -305,7 +328,9 @@ async def test_half_and_four_fifths_of_a_cap_are_warned_of_once(
         ]
         caplog.clear()
     with closing(CallLog(tmp_path / "calls.jsonl")) as calls, caplog.at_level(logging.WARNING):
-        async with connect(model(server.url), budget=BudgetConfig(calls=10), ledger=calls) as models:
+        async with connect(
+            model(server.url), accounts=Accounts(None, calls, BudgetConfig(calls=10))
+        ) as models:
             await _ask(models, 9)
     assert not [message for message in caplog.messages if "budget" in message]
 
@@ -319,11 +344,13 @@ async def test_an_endpoint_that_takes_no_output_limit_is_not_asked_under_a_cap_o
         else says("hello")
     )
     settings = model(server.url, max_tokens=50, name="takes-no-limit")
-    async with connect(settings, budget=BudgetConfig(usd=1.0), go_on=GO_ON) as models:
+    async with connect(
+        settings, accounts=Accounts(budget=BudgetConfig(usd=1.0)), activity=GOING_ON
+    ) as models:
         with pytest.raises(BudgetError, match="no output limit can be sent"):
             await _ask(models, 1)
     assert all("max_tokens" in body or "max_completion_tokens" in body for body in server.bodies)
-    async with connect(settings, budget=BudgetConfig(tokens=10_000, calls=5)) as models:
+    async with connect(settings, accounts=Accounts(budget=BudgetConfig(tokens=10_000, calls=5))) as models:
         assert (await _ask(models, 1)).content == "hello", "tokens and calls remain"
 
 
@@ -331,7 +358,7 @@ async def test_without_an_output_limit_a_token_cap_reckons_with_the_longest_repl
     server: MisbehavingServer,
 ) -> None:
     server.answers = [says("hello", usage={"prompt_tokens": 10, "completion_tokens": 6000})]
-    async with connect(model(server.url), budget=BudgetConfig(tokens=12_000)) as models:
+    async with connect(model(server.url), accounts=Accounts(budget=BudgetConfig(tokens=12_000))) as models:
         await _ask(models, 1)
         with pytest.raises(BudgetError):
             await _ask(models, 2)  # 6,010 are spent, and another such reply may come

@@ -23,6 +23,7 @@ from skillopt_exp.errors import OutageError, ReplyFault
 from skillopt_exp.llm import connect
 from skillopt_exp.llm.answers import question_key
 from skillopt_exp.llm.base import Stage
+from skillopt_exp.llm.connect import Accounts
 from skillopt_exp.records import Fault, Message, Role, Usage
 from skillopt_exp.runs.answers import AnswerStore, open_answers
 from skillopt_exp.runs.calls import CallLog
@@ -107,7 +108,7 @@ async def test_the_revision_of_a_simulation_is_given_from_outside(tmp_path: Path
             async with connect(
                 config,
                 transport=httpx2.MockTransport(answer),
-                answers=answers,
+                accounts=Accounts(answers),
                 revisions={Provider.simulated: revision},
             ) as models:
                 replies.append((await models.target.ask(HI, stage=Stage.rollout)).content)
@@ -292,7 +293,7 @@ async def test_the_ledger_says_what_was_asked_answered_and_paid(
                 await models.target.ask(HI, stage=Stage.rollout, attempt=2)
                 total = models.meter.total()
         assert answers is not None
-        paid, reused = log.earlier()
+        paid, reused = asking_alone.answered(log)
         assert answers.get(paid.key) is not None
     log.close()
     assert (paid.role, paid.stage, paid.asked, paid.answered) == (
@@ -355,7 +356,7 @@ def test_a_killed_process_has_kept_every_answer_and_asks_again_what_was_in_fligh
         assert answers is not None
         kept = answers.count
     log = CallLog(calls)
-    written = len(log.earlier())
+    written = len(asking_alone.answered(log))
     assert seen - 4 <= kept <= written <= kept + 1
 
     resumed = asking_alone.result(asking_alone.start(server.url, store, calls, QUESTIONS))
@@ -370,7 +371,7 @@ def test_a_killed_process_has_kept_every_answer_and_asks_again_what_was_in_fligh
     assert resumed["calls"] == written + len(QUESTIONS) - kept
     assert resumed["tokens"] == 10 * resumed["calls"]
     assert resumed["reused"] == kept
-    assert len(log.earlier()) == resumed["calls"] + resumed["reused"]
+    assert len(asking_alone.answered(log)) == resumed["calls"] + resumed["reused"]
 
 
 def test_four_processes_share_one_store_and_are_told_the_same(

@@ -5,11 +5,11 @@ import pytest
 
 from skillopt_exp.config.model import PriceConfig
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.llm.failure import Failure
-from skillopt_exp.llm.ledger import SettledCall
+from skillopt_exp.llm.bill import AtMost
+from skillopt_exp.llm.ledger import FailedCall, SentCall, SettledCall
 from skillopt_exp.llm.meter import Meter, added
 from skillopt_exp.llm.reply import CallUsage
-from skillopt_exp.records import Role, Usage
+from skillopt_exp.records import Role, Spent, Usage
 
 NOTHING_SAID = CallUsage()
 OFF_PEAK, PEAK = 1_793_059_200.0, 1_793_066_400.0
@@ -134,13 +134,23 @@ def test_a_call_costs_what_its_hour_costs() -> None:
 
 def test_failed_requests_are_counted_apart_by_status() -> None:
     account = meter()
-    for failure in (
-        Failure("down", status=503),
-        Failure("busy", status=429),
-        Failure("gone"),
-        Failure("x", 503),
-    ):
-        account.failed(Role.target, failure)
+    for status in (503, 429, None, 503):
+        account.failed(FailedCall(id="f", at=OFF_PEAK, role=Role.target, status=status))
     assert account.failures(Role.target) == {"429": 1, "503": 2, "no answer": 1}
     assert account.failures(Role.optimizer) == {}
+    assert account.spent() == Spent({}, {"target": {"429": 1, "503": 2, "no answer": 1}})
     assert account.total() == Usage()
+
+
+def test_a_lost_call_is_counted_and_makes_no_sum_unknown() -> None:
+    account = meter()
+    account.record(call(usage=CallUsage(1_000_000, 0, 0, 0)))
+    paid = account.total()
+    account.lost(
+        SentCall(
+            id="s", at=OFF_PEAK, key="k", role=Role.target, stage=Stage.rollout, host="h", asked="m",
+            attempt=1, at_most=AtMost(9, 9),
+        )
+    )  # fmt: skip
+    assert account.total() == replace(paid, lost=1)
+    assert added([Usage(lost=1), Usage(calls=1, lost=2)]) == Usage(calls=1, lost=3)

@@ -134,7 +134,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_a_disk_that_takes_nothing_interrupts_the_run_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     for write in (write_atomic, append_line, create_exclusive):
-        with pytest.raises(InterruptedRun, match=r"cannot be written: .*resume the run"):
+        with pytest.raises(InterruptedRun, match=r"cannot be written: .*then go on"):
             write(tmp_path / "file" / "below.txt", "text")
 
 

@@ -95,6 +95,11 @@ def test_the_result_is_logged_and_what_is_unknown_is_not(project: Project) -> No
         "usage/target/rollout/reasoning_tokens": 0,
         "usage/target/rollout/cost_usd": 0.25,
         "usage/optimizer/reflect/calls": 1,
+        "usage/optimizer/reflect/lost": 0,
+        "failed_requests/target/all": 3,
+        "failed_requests/optimizer/all": 0,
+        "failed_requests/target/429": 2,
+        "failed_requests/target/no answer": 1,
     }
     assert expected.items() <= metrics.items()
     assert "final_test_hard" not in metrics
