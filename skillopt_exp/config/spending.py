@@ -41,7 +41,9 @@ class BudgetConfig:
 
     usd: float | None = key(None, affects=Affects.cost, help="US dollars")
     tokens: int | None = key(None, affects=Affects.cost, help="input and output tokens together")
-    calls: int | None = key(None, affects=Affects.cost, help="answered calls")
+    calls: int | None = key(
+        None, affects=Affects.cost, help="answered calls, and those whose answer was lost"
+    )
 
     def __post_init__(self) -> None:
         for name, cap in (("usd", self.usd), ("tokens", self.tokens), ("calls", self.calls)):
