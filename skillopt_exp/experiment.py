@@ -33,6 +33,7 @@ from skillopt_exp.llm.listening import Listening
 from skillopt_exp.llm.overheard import Overheard
 from skillopt_exp.llm.price import overstated
 from skillopt_exp.loop import Trainer
+from skillopt_exp.reading import named_path, read_text, why
 from skillopt_exp.records import Exchange, Progress, Role, Skill, Spent, Split, Splits, Summary
 from skillopt_exp.signals import stop_in_good_order
 from skillopt_exp.skill import parse
@@ -261,8 +262,10 @@ def read_skill(path: str | None, *, base: Path) -> Skill:
     """
     if path is None:
         return Skill()
-    file = base / Path(path).expanduser()
+    file = named_path(path, base=base, key="train.skill_init")
     try:
-        return parse(file.read_text(encoding="utf-8-sig"), f"train.skill_init={path}")
+        return parse(read_text(file), f"train.skill_init={path}")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"train.skill_init={path}: {file} cannot be read ({error})") from error
+        raise UsageError(
+            f"train.skill_init={path}: {file} cannot be read ({why(error)}); give a Markdown file, or null"
+        ) from error

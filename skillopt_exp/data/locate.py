@@ -7,6 +7,7 @@ from pathlib import Path
 from skillopt_exp.config.dataset import DatasetConfig
 from skillopt_exp.data.read import SUFFIXES
 from skillopt_exp.errors import DataError, UsageError
+from skillopt_exp.reading import named_path
 from skillopt_exp.records import Split
 
 MOST_NAMED = 10
@@ -33,16 +34,22 @@ def locate(config: DatasetConfig, *, base: Path) -> tuple[Located, ...]:
     """
     if config.split_dir is not None:
         _refuse_keys_without_effect(config)
-        return _split_files(_resolve(config.split_dir, base), given=config.split_dir, base=base)
+        return _split_files(
+            _resolve(config.split_dir, base, key="dataset.split_dir"), given=config.split_dir, base=base
+        )
     if config.path is not None:
-        path = _resolve(config.path, base)
+        path = _resolve(config.path, base, key="dataset.path")
         if path.is_dir():
             raise DataError(
                 f"dataset.path={config.path} is a folder ({path}); for a folder of splits use "
                 f"dataset.split_dir={config.path} dataset.path=null"
             )
-        if not path.is_file():
+        if not path.exists():
             raise DataError(f"dataset.path={config.path} does not exist; tried {path}")
+        if not path.is_file():
+            raise DataError(
+                f"dataset.path={config.path} is a device or a pipe ({path}); give a file of items"
+            )
         return (Located(path, shown(path, base)),)
     raise DataError(
         f"dataset {config.name!r} has no data yet: dataset.path and dataset.split_dir are both null. "
@@ -56,8 +63,8 @@ def shown(path: Path, base: Path) -> str:
     return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.as_posix()
 
 
-def _resolve(given: str, base: Path) -> Path:
-    return Path(os.path.normpath(base / os.path.expanduser(os.path.expandvars(given))))
+def _resolve(given: str, base: Path, *, key: str) -> Path:
+    return named_path(os.path.expandvars(given), base=base, key=key)
 
 
 def _refuse_keys_without_effect(config: DatasetConfig) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from skillopt_exp.errors import DataError
+from skillopt_exp.reading import MOST_ITEMS, read_regular, why
 
 Value: TypeAlias = "str | bool | list[Value] | dict[str, Value] | None"
 """What a field can hold once numbers are text. JSON's NaN is None: it is how tables write 'absent'."""
@@ -53,9 +54,9 @@ def read(path: Path, *, label: str, list_at: str | None) -> Source:
     if kind is None:
         raise DataError(f"{label}: items are read from {', '.join(SUFFIXES)}; convert it, or rename it")
     try:
-        data = path.read_bytes()
+        data = read_regular(path, most=MOST_ITEMS)
     except OSError as error:
-        raise DataError(f"{label}: cannot be read ({error.strerror}); looked at {path}") from error
+        raise DataError(f"{label}: cannot be read ({why(error)}); looked at {path}") from error
     text = _decode(_unpack(data, label) if kind.endswith(".gz") else data, label)
     kind = kind.removesuffix(".gz")
     if list_at is not None and kind != ".json":
@@ -77,9 +78,13 @@ def read(path: Path, *, label: str, list_at: str | None) -> Source:
 
 def _unpack(data: bytes, label: str) -> bytes:
     try:
-        return gzip.decompress(data)
+        with gzip.open(io.BytesIO(data)) as packed:
+            unpacked = packed.read(MOST_ITEMS + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{label}: is not a whole gzip file ({error}); pack it again, or drop .gz") from error
+    if len(unpacked) > MOST_ITEMS:
+        raise DataError(f"{label}: is larger than {MOST_ITEMS / 1e6:,.0f} MB unpacked; give a part of it")
+    return unpacked
 
 
 def _decode(data: bytes, label: str) -> str:

@@ -13,6 +13,7 @@ from skillopt_exp.errors import UsageError
 from skillopt_exp.evaluation.evaluate import Evaluation
 from skillopt_exp.evaluation.figures import Difference
 from skillopt_exp.evaluation.scoring import Scored
+from skillopt_exp.reading import named_path
 from skillopt_exp.records import ACall, Gain, GroupResult, Split, Standing, Usage
 from skillopt_exp.redaction import redact
 from skillopt_exp.runs.codec import to_json
@@ -87,7 +88,7 @@ def choose_folder(given: str | None, *, verb: str, dataset: str | None, base: Pa
         # Local time, as in the names of runs.
         name = f"{datetime.now():%Y-%m-%d_%H-%M-%S}-{secrets.token_hex(3)}"
         return base.joinpath("outputs", verb, *([] if dataset is None else [dataset]), name)
-    path = (base / Path(given).expanduser()).resolve()
+    path = named_path(given, base=base, key="out").resolve()
     for folder in (path, *path.parents):
         if RunFolder.is_run(folder):
             raise UsageError(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillopt_exp.errors import UsageError
+from skillopt_exp.reading import named_path, read_text, why
 from skillopt_exp.records import Skill
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.state import read_skill_text
@@ -41,14 +42,15 @@ def find_skill(given: str, *, key: str, base: Path) -> NamedSkill:
     """
     if given == NONE:
         return NO_SKILL
-    path = base / Path(given).expanduser()
+    path = named_path(given, base=base, key=key)
     if path.is_dir():
         return _of_run(given, path, key)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"{key}={given}: {path} cannot be read ({error}); give a Markdown file, a run's folder, or {NONE}"
+            f"{key}={given}: {path} cannot be read ({why(error)}); "
+            f"give a Markdown file, a run's folder, or {NONE}"
         ) from error
     return NamedSkill(given, Skill(body=text.strip()))
 

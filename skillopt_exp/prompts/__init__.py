@@ -23,6 +23,7 @@ from jinja2 import (
 )
 
 from skillopt_exp.errors import UsageError
+from skillopt_exp.reading import read_text, why
 
 _PART = "_"
 _OPTIONAL = frozenset({"advice", "budget", "kind", "lapses", "memory"})
@@ -103,7 +104,7 @@ class Prompts:
 
 
 def _sources(folder: Path) -> dict[str, str]:
-    return {file.stem: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.md"))}
+    return {file.stem: read_text(file) for file in sorted(folder.glob("*.md"))}
 
 
 BUILT_IN = Prompts(_sources(Path(__file__).parent))
@@ -123,10 +124,14 @@ def load(folder: Path | None, *, needed: Collection[str] = ()) -> Prompts:
         return BUILT_IN
     if not folder.is_dir():
         raise UsageError(f"optimizer.prompts_dir={folder}: there is no such folder; give one with templates")
-    try:
-        own = _sources(folder)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"optimizer.prompts_dir={folder}: a file cannot be read ({error})") from error
+    own = {}
+    for file in sorted(folder.glob("*.md")):
+        try:
+            own[file.stem] = read_text(file)
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"optimizer.prompts_dir={folder}: {file} cannot be read ({why(error)})"
+            ) from error
     unknown = sorted(own.keys() - set(BUILT_IN.names))
     if unknown:
         raise UsageError(
