@@ -6,7 +6,7 @@ A verb's module has ``run(arguments) -> exit code``.
 from collections.abc import Sequence
 from importlib import import_module
 
-from skillopt_exp.config.names import nearest
+from skillopt_exp.config.names import did_you_mean, meant
 from skillopt_exp.errors import UsageError
 
 DEFAULT_VERB = "train"
@@ -31,6 +31,13 @@ def help_lines() -> str:
     return "\n".join(f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items())
 
 
+def no_such_verb(given: str) -> UsageError:
+    """The error for a word that should have been a verb."""
+    close = meant(given.lower(), VERBS)
+    hint = f"{did_you_mean(close)} " if close else ""
+    return UsageError(f"there is no verb {given[:60]!r}; {hint}The verbs are {', '.join(VERBS)}")
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the verb that ``arguments`` begin with, or train.
 
@@ -41,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
     if rest and not rest[0].startswith(("-", "+", "~")) and "=" not in rest[0]:
         verb, rest = rest[0], rest[1:]
     if verb not in VERBS:
-        raise UsageError(f"there is no verb {verb!r}; {nearest(verb, VERBS)} (verbs: {', '.join(VERBS)})")
+        raise no_such_verb(verb)
     module = import_module(f"skillopt_exp.commands.{verb.replace('-', '_')}")
     exit_code: int = module.run(rest)
     return exit_code

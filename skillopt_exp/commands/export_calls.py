@@ -7,7 +7,8 @@ from pathlib import Path
 
 from skillopt_exp.commands.arguments import Verb, parse
 from skillopt_exp.config.key import Affects, key
-from skillopt_exp.errors import UsageError
+from skillopt_exp.errors import InterruptedRun, UsageError
+from skillopt_exp.reading import named_path
 from skillopt_exp.records import Message, Role
 from skillopt_exp.runs.codec import to_json
 from skillopt_exp.runs.exchanges import read_exchanges
@@ -63,13 +64,19 @@ def run(arguments: Sequence[str]) -> int:
     asked = parse(ExportArguments, arguments, VERB)
     if asked is None:
         return 0
-    folder, out = RunFolder.open(Path(asked.run).expanduser().resolve()), Path(asked.out).expanduser()
+    folder = RunFolder.open(named_path(asked.run, base=Path.cwd(), key="run").resolve())
+    out = named_path(asked.out, base=Path.cwd(), key="out")
     if out.exists():
         raise UsageError(f"{out} exists already; name another file with out=...")
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is not a folder; make it first, or name another place with out=...")
     lines = [to_json(line) for line in conversations(folder)]
-    write_atomic(out, "".join(f"{line}\n" for line in lines))
+    try:
+        write_atomic(out, "".join(f"{line}\n" for line in lines))
+    except InterruptedRun as error:
+        raise UsageError(
+            f"{out} cannot be written ({error.__cause__}); name another file: out=..."
+        ) from error
     sys.stdout.write(f"{len(lines):,} conversations in {out}\n")
     return 0
 

@@ -4,18 +4,26 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from skillopt_exp.commands.arguments import Verb, parse, split_own
+from skillopt_exp.commands.composing import COMPOSING_ERRORS, explained
 from skillopt_exp.commands.safety import check_composed
 from skillopt_exp.config import register
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.config.names import nearest
 from skillopt_exp.config.root import known_keys, no_such_key, refuse_unknown_keys, typed
 from skillopt_exp.errors import DataError, UsageError
+from skillopt_exp.reading import named_path
+from skillopt_exp.runs.composed import CONFIG, HYDRA
+from skillopt_exp.runs.files import MEND
+
+if TYPE_CHECKING:
+    from skillopt_exp.runs.folder import RunFolder
 
 VERB = Verb(
     "resume",
@@ -48,18 +56,14 @@ def run(arguments: Sequence[str]) -> int:
     from skillopt_exp.commands.running import Launch, go_on
     from skillopt_exp.runs.folder import RunFolder
 
-    folder = RunFolder.open(Path(asked.run).expanduser().resolve())
+    folder = RunFolder.open(named_path(asked.run, base=Path.cwd(), key="run").resolve())
     summary = folder.read_summary()
     if summary is not None and summary.complete:
         sys.stdout.write(f"{folder.path} is complete: {summary.verdict}; its skill is {folder.best_skill}\n")
         return 0
     register()
-    composed = read_composed(folder.path / ".hydra" / "config.yaml", overrides)
-    launched = _load(folder.path / ".hydra" / "hydra.yaml").hydra.runtime
-    base = Path(launched.cwd)
-    choices = {
-        group: name for group, name in launched.choices.items() if name and not group.startswith("hydra/")
-    }
+    composed = recompose(folder, overrides)
+    base, choices = _launched(folder)
     go_on(
         composed,
         folder,
@@ -69,35 +73,55 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def read_composed(file: Path, overrides: Sequence[str]) -> DictConfig:
-    """The configuration that Hydra saved, typed again, with ``overrides`` (key=value) on top.
+def recompose(folder: "RunFolder", overrides: Sequence[str]) -> DictConfig:
+    """The configuration that the run was composed with, typed again, with ``overrides`` (key=value) on top.
 
     Raises:
         UsageError: an override names no key, or a value does not fit.
-        DataError: the file is missing or damaged.
+        DataError: what was kept of it is missing or damaged.
     """
     try:
-        composed = typed(_load(file))
-        known = known_keys(composed)
-        for override in overrides:
-            name, equals, _ = override.partition("=")
-            if not equals:
-                raise UsageError(f"{override!r} sets no key of a run; {nearest(name, known)}")
-            if name not in known:
-                raise no_such_key(name, known)
+        composed = typed(_parsed(folder, CONFIG))
+    except OmegaConfBaseException as error:
+        raise _damaged(folder, CONFIG, explained(error)) from error
+    known = known_keys(composed)
+    for override in overrides:
+        name, equals, _ = override.partition("=")
+        if not equals:
+            raise UsageError(f"{override!r} sets no key of a run; {nearest(name, known)}")
+        if name not in known:
+            raise no_such_key(name, known)
+    try:
         composed.merge_with_dotlist(list(overrides))
-    except (OmegaConfBaseException, YAMLError) as error:
-        raise UsageError(str(error).strip().splitlines()[0]) from error
-    refuse_unknown_keys(composed)
-    check_composed(composed)
+        refuse_unknown_keys(composed)
+        check_composed(composed)
+    except COMPOSING_ERRORS as error:
+        raise explained(error) from error
+    except ValueError as error:  # digits beyond what Python makes a number of
+        raise UsageError(f"an override cannot be read ({error})") from error
     return composed
 
 
-def _load(file: Path) -> DictConfig:
+def _launched(folder: "RunFolder") -> tuple[Path, dict[str, str]]:
+    """The folder that the run was launched in, and what was chosen for each group."""
+    runtime = OmegaConf.select(_parsed(folder, HYDRA), "hydra.runtime")
+    if not isinstance(runtime, DictConfig) or not {"cwd", "choices"} <= runtime.keys():
+        raise _damaged(folder, HYDRA, "it does not say where the run was launched")
+    chosen = runtime.choices.items()
+    return Path(runtime.cwd), {
+        group: name for group, name in chosen if name and not group.startswith("hydra/")
+    }
+
+
+def _parsed(folder: "RunFolder", name: str) -> DictConfig:
     try:
-        loaded = OmegaConf.load(file)
-    except (OSError, ValueError, YAMLError, OmegaConfBaseException) as error:
-        raise DataError(f"{file} cannot be read ({error}); a run needs it to be resumed") from error
-    if not isinstance(loaded, DictConfig):
-        raise DataError(f"{file} holds no configuration; a run needs it to be resumed")
-    return loaded
+        tree = OmegaConf.create(folder.read_composed(name))
+    except (YAMLError, OmegaConfBaseException) as error:
+        raise _damaged(folder, name, f"it is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(tree, DictConfig) or not tree:
+        raise _damaged(folder, name, "it is empty")
+    return tree
+
+
+def _damaged(folder: "RunFolder", name: str, why: object) -> DataError:
+    return DataError(f"{folder.path / '.hydra' / name} is damaged ({why}); {MEND}")

@@ -1,5 +1,6 @@
 """Running a composed experiment in a folder: from its beginning, or from where it ended."""
 
+import json
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -20,7 +21,8 @@ from skillopt_exp.llm.connect import Accounts, Models
 from skillopt_exp.records import Progress, Summary
 from skillopt_exp.runs.answers import open_answers
 from skillopt_exp.runs.calls import CallLog
-from skillopt_exp.runs.files import read_text
+from skillopt_exp.runs.composed import Composed
+from skillopt_exp.runs.files import MEND, read_text
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.progress import read_progress
 from skillopt_exp.runs.recorder import RunRecorder
@@ -31,11 +33,15 @@ from skillopt_exp.watch import Opening, Watcher
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Where and how a command was given. ``base`` is the folder that relative paths start from."""
+    """Where and how a command was given. ``base`` is the folder that relative paths start from.
+
+    ``composed`` is what Hydra made of the command, where it was asked: what the run can be resumed by.
+    """
 
     base: Path
     choices: Mapping[str, str]
     console: Console
+    composed: Composed | None = None
 
 
 def start(composed: DictConfig, folder: Path, launch: Launch) -> Summary:
@@ -47,7 +53,9 @@ def start(composed: DictConfig, folder: Path, launch: Launch) -> Summary:
     """
     prepared, opening = _prepared(composed, folder, launch)
     tracker = _tracker(prepared.config, launch.base)
-    run_folder = RunFolder.create(folder, prompts=prepared.decision.settings.prompts.digest)
+    run_folder = RunFolder.create(
+        folder, prompts=prepared.decision.settings.prompts.digest, composed=launch.composed
+    )
     with run_folder.lock():
         return _run(prepared, opening, run_folder, tracker, launch, progress=None)
 
@@ -72,16 +80,30 @@ def go_on(
         )
     tracker = _tracker(prepared.config, launch.base)
     with run_folder.lock():
-        if run_folder.config.exists():
-            changes = allowed_changes(read_text(run_folder.config), opening.config_yaml)
-            opening = replace(opening, warnings=(*opening.warnings, *changes))
-        if run_folder.manifest.exists() and read_text(run_folder.manifest) != opening.manifest_json:
-            raise DataError(
-                f"the items of dataset {opening.dataset!r} are not those that the run began with "
-                f"(see {run_folder.manifest}); bring the old files back, or start a new run"
-            )
         progress = read_progress(run_folder, prepared.seed_skill)
+        # Both are written before the first call; a run without progress may not have come that far.
+        if progress is not None or run_folder.config.exists():
+            before = read_text(run_folder.config)
+            changes = allowed_changes(before, opening.config_yaml, where=str(run_folder.config))
+            opening = replace(opening, warnings=(*opening.warnings, *changes))
+        if progress is not None or run_folder.manifest.exists():
+            _check_items(run_folder.manifest, opening)
         return _run(prepared, opening, run_folder, tracker, launch, progress)
+
+
+def _check_items(manifest: Path, opening: Opening) -> None:
+    """Refuse other items than those that the run began with."""
+    before = read_text(manifest)
+    if before == opening.manifest_json:
+        return
+    try:
+        json.loads(before)
+    except ValueError as error:
+        raise DataError(f"{manifest} is damaged ({error}); {MEND}") from error
+    raise DataError(
+        f"the items of dataset {opening.dataset!r} are not those that the run began with "
+        f"(see {manifest}); bring the old files back, or start a new run"
+    )
 
 
 def _run(

@@ -6,29 +6,31 @@ not this run uses it.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hydra._internal.utils import get_args_parser  # the one place that knows Hydra's own options
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from skillopt_exp.config.locate import conf_dir
+from skillopt_exp.errors import UsageError
 from skillopt_exp.guard import guard_process
+from skillopt_exp.reading import read_text, why
 from skillopt_exp.redaction import guard_variables, refusal, secret_keys
 
 _SEARCH_PATH = "hydra.searchpath"
 
 
-def refuse_secret_files(arguments: Sequence[str]) -> None:
-    """Look through the configuration files that come along, and those of the folders that ``arguments`` name.
+def refuse_secret_files(options: Namespace) -> None:
+    """Look through the configuration files that come along, and those of the folders that ``options`` name.
 
     Raises:
-        UsageError: a file holds what looks like a key; names the file and the place in it.
+        UsageError: a file holds what looks like a key; names the file and the place in it. Or it is none
+            that can be read through.
     """
-    options, _ = get_args_parser().parse_known_args(list(arguments))
     added = (options.config_dir, options.config_path)
     waiting = [conf_dir(), *(_folder(given) for given in added if given is not None)]
     for override in options.overrides:
@@ -67,8 +69,12 @@ def _files(folder: Path) -> Iterator[Path]:
 def _further_folders(file: Path) -> list[Path]:
     """The folders that ``file`` itself adds to Hydra's search path, if it holds no secret."""
     try:
-        tree: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
-    except (OSError, UnicodeDecodeError, YAMLError, OmegaConfBaseException):
+        tree: Any = OmegaConf.to_container(OmegaConf.create(read_text(file)), resolve=False)
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be read ({why(error)}); remove it, or name another folder"
+        ) from error
+    except (UnicodeDecodeError, YAMLError, OmegaConfBaseException):
         return []  # Hydra says what is wrong with it, should it be used
     for where in secret_keys(tree):
         raise refusal(f"{where} in {file}")

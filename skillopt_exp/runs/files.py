@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from skillopt_exp.errors import DataError, InterruptedRun
+from skillopt_exp.reading import read_regular, why
+from skillopt_exp.runs.codec import from_json
 
 T = TypeVar("T")
+
+MEND = "restore the file from a copy of the folder, or start a new run"
+"""What to do about a damaged file."""
 
 
 def write_atomic(path: Path, text: str) -> None:
@@ -20,6 +25,7 @@ def write_atomic(path: Path, text: str) -> None:
 
     Raises:
         InterruptedRun: the disk does not take it.
+        DataError: a folder is where the file should be, or a file where a folder should.
     """
     write_bytes(path, text.encode("utf-8"))
 
@@ -88,7 +94,20 @@ def read_text(path: Path) -> str:
     try:
         return _read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 ({error}); restore the file from a copy") from error
+        raise DataError(f"{path}: not UTF-8 ({error}); it is damaged: {MEND}") from error
+
+
+def read_record(kind: type[T], path: Path) -> T:
+    """The one value of type ``kind`` that ``path`` holds as JSON.
+
+    Raises:
+        DataError: missing, unreadable, or damaged; says where in the file.
+    """
+    text = read_text(path)
+    try:
+        return from_json(kind, text, str(path))
+    except DataError as error:
+        raise DataError(f"{error}; it is damaged: {MEND}") from error
 
 
 def read_jsonl(path: Path, parse: Callable[[str, str], T]) -> tuple[T, ...]:
@@ -125,22 +144,29 @@ def _parsed(path: Path, number: int, line: bytes, parse: Callable[[str, str], T]
     try:
         return parse(line.decode("utf-8"), where)
     except UnicodeDecodeError as error:
-        raise DataError(f"{where}: not UTF-8 ({error})") from error
+        raise DataError(f"{where}: not UTF-8 ({error}); it is damaged: {MEND}") from error
+    except DataError as error:
+        raise DataError(f"{error}; it is damaged: {MEND}") from error
 
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except FileNotFoundError as error:
-        raise DataError(f"{path} is missing; restore it from a copy of the folder") from error
+        raise DataError(f"{path} is missing; {MEND}") from error
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+        raise DataError(f"{path} cannot be read: {why(error)}; {MEND}") from error
 
 
 @contextmanager
 def _resumable(path: Path) -> Iterator[None]:
     try:
         yield
+    except (IsADirectoryError, NotADirectoryError, FileExistsError) as error:
+        raise DataError(
+            f"{path} cannot be written: {error.strerror}. What was saved before is good: move away what is "
+            "in its place, and resume the run"
+        ) from error
     except OSError as error:
         raise InterruptedRun(
             f"{path} cannot be written: {error.strerror}. What was saved before is good: "

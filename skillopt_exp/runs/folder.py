@@ -3,6 +3,7 @@
 ::
 
     run.json              the marker: format, version, when it was made, digest of the prompts
+    .hydra/               what Hydra composed; see ``runs.composed``
     run.lock              held while a process is at work on the run
     config.yaml  origins.json  split_manifest.json
     history.jsonl         one StepRecord a line, the same bytes for the same seed
@@ -21,30 +22,40 @@
     mlflow.json           where MLflow keeps the run, if it does; written by the tracker
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from skillopt_exp import __version__
-from skillopt_exp.errors import DataError, UsageError
+from skillopt_exp.errors import DataError, InterruptedRun, UsageError
 from skillopt_exp.records import StepRecord, Summary, TrainState
 from skillopt_exp.runs.codec import from_json, to_json
-from skillopt_exp.runs.files import create_exclusive, read_jsonl, read_text
+from skillopt_exp.runs.composed import Composed, read_composed, write_composed
+from skillopt_exp.runs.files import MEND, create_exclusive, read_jsonl, read_record
 from skillopt_exp.runs.state import FORMAT, load_state, skill_path
+
+
+class _InUse(UsageError):
+    """Another process is at work on the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """``run.json``. ``created`` is ISO 8601 in UTC, to the second; ``prompts`` a digest of the templates."""
+    """``run.json``. ``created`` is ISO 8601 in UTC, to the second; ``prompts`` a digest of the templates.
+
+    ``composed`` has the digests of what Hydra composed, by the name of its file in ``.hydra``.
+    """
 
     format: int
     skillopt_exp: str
     created: str
     prompts: str
+    composed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +66,27 @@ class RunFolder:
     marker: Marker
 
     @classmethod
-    def create(cls, path: Path, *, prompts: str) -> "RunFolder":
+    def create(cls, path: Path, *, prompts: str, composed: Composed | None = None) -> "RunFolder":
         """Claim ``path`` for one new run. The folder may exist; a run in it may not.
 
         Raises:
-            UsageError: another run has it.
-            InterruptedRun: the disk does not take it.
+            UsageError: another run has it, or nothing can be written there.
         """
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        marker = Marker(FORMAT, __version__, created, prompts)
-        if not create_exclusive(path / "run.json", to_json(marker, indent=2) + "\n"):
+        marker = Marker(FORMAT, __version__, created, prompts, {} if composed is None else composed.digests)
+        try:
+            claimed = create_exclusive(path / "run.json", to_json(marker, indent=2) + "\n")
+            if claimed and composed is not None:
+                write_composed(path, composed)
+        except InterruptedRun as error:
+            # Nothing was begun that could be resumed.
+            cause = error.__cause__
+            raise UsageError(
+                f"the run's folder {path} cannot be written in: "
+                f"{cause.strerror if isinstance(cause, OSError) else error}. Allow writing there, or give "
+                "another: hydra.run.dir=..."
+            ) from error
+        if not claimed:
             raise UsageError(
                 f"{path} already holds a run; give the new one a folder of its own "
                 "(hydra.run.dir=...), or resume the one that is there"
@@ -84,7 +106,7 @@ class RunFolder:
             raise UsageError(
                 f"{path} is not a run's folder: run.json is missing; give the folder that holds it"
             )
-        marker = from_json(Marker, read_text(file), str(file))
+        marker = read_record(Marker, file)
         if marker.format != FORMAT:
             raise UsageError(
                 f"{path} has format {marker.format}, written by skillopt_exp {marker.skillopt_exp}; "
@@ -97,14 +119,19 @@ class RunFolder:
         """Hold the run while working on it; the lock goes with the process, however it ends.
 
         Raises:
-            UsageError: another process is at work on the run.
+            UsageError: another process is at work on the run, or nothing can be written there.
         """
         lock = FileLock(self.path / "run.lock")
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
-            raise UsageError(
+            raise _InUse(
                 f"another process is at work on {self.path}; wait until it has ended, or stop it"
+            ) from error
+        except OSError as error:
+            raise UsageError(
+                f"{lock.lock_file} cannot be written ({error.strerror or error}), so nothing can be done in "
+                "the run's folder; allow writing there, or move away what is in its place"
             ) from error
         try:
             yield
@@ -117,13 +144,15 @@ class RunFolder:
         try:
             with self.lock():
                 return False
-        except UsageError:
+        except _InUse:
             return True
+        except UsageError:
+            return False  # nobody can write there
 
     @staticmethod
     def is_run(path: Path) -> bool:
         """Whether a run was started in ``path``."""
-        return (path / "run.json").exists()
+        return os.path.exists(path / "run.json")
 
     @property
     def config(self) -> Path:
@@ -213,9 +242,18 @@ class RunFolder:
         """The state after the last completed step, or None before the baseline was scored.
 
         Raises:
-            DataError: damaged, or a skill file is not the one that was scored.
+            DataError: damaged, a skill file is not the one that was scored, or there is none though a step
+                was begun: a run does not start over where it had come further.
         """
-        return load_state(self.path, self.state) if self.state.exists() else None
+        if self.state.exists():
+            return load_state(self.path, self.state)
+        for later in (self.path / "steps", self.path / "test"):
+            if later.exists():
+                raise DataError(
+                    f"{self.state} is missing, but the run had come further: {later.name} is there. "
+                    f"Without it nobody knows where to go on; {MEND}"
+                )
+        return None
 
     def read_history(self) -> tuple[StepRecord, ...]:
         """The records of the completed steps.
@@ -250,4 +288,17 @@ class RunFolder:
         """
         if not self.summary.exists():
             return None
-        return from_json(Summary, read_text(self.summary), str(self.summary))
+        try:
+            return read_record(Summary, self.summary)
+        except DataError as error:
+            raise DataError(
+                f"{error}. Or delete {self.summary.name}: the end of the run writes it"
+            ) from error
+
+    def read_composed(self, name: str) -> str:
+        """What Hydra composed, as it was written; ``name`` is that of a file of ``runs.composed``.
+
+        Raises:
+            DataError: missing or damaged.
+        """
+        return read_composed(self.path, name, self.marker.composed)

@@ -1,6 +1,11 @@
-"""What an earlier process left in a run's folder, read back whole."""
+"""What an earlier process left in a run's folder, read back whole or not at all."""
 
-from skillopt_exp.records import Progress, ScoredSkill, Skill
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from skillopt_exp.errors import DataError
+from skillopt_exp.records import Progress, ScoredSkill, Skill, StepRecord, TrainState
+from skillopt_exp.runs.files import MEND
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.rollouts import read_rollouts
 from skillopt_exp.runs.state import read_skill_text
@@ -10,23 +15,57 @@ def read_progress(folder: RunFolder, seed_skill: Skill) -> Progress | None:
     """How far the run came, or None before its seed skill was scored.
 
     Raises:
-        DataError: a file is damaged or missing; names it.
+        DataError: a file is damaged or missing, or does not belong to what the others tell; names it.
     """
     state = folder.read_state()
     if state is None:
         return None
-    seed = _scored(folder, seed_skill, 0)
-    scored = [
-        _scored(folder, Skill(body=read_skill_text(folder.candidate(n))), n)
-        for n in range(1, state.step + 1)
-        if folder.selection(n).stat().st_size
-    ]
-    # An evaluation that ended early holds a part of val, which scores nothing.
-    whole = tuple(each for each in (seed, *scored) if len(each.scores) == len(seed.scores))
-    return Progress(seed=seed, records=folder.read_history(), state=state, scored=whole)
+    _check_seed(folder, seed_skill)
+    records = folder.read_history()
+    seed = _scored(folder, seed_skill, 0, len(state.current.scores))
+    return Progress(
+        seed=seed,
+        records=records,
+        state=state,
+        scored=(seed, *_candidates(folder, seed, records, state)),
+    )
 
 
-def _scored(folder: RunFolder, skill: Skill, step: int) -> ScoredSkill:
-    lines = read_rollouts(folder.selection(step))
+def _check_seed(folder: RunFolder, seed_skill: Skill) -> None:
+    if Skill(body=read_skill_text(folder.skill(0))).digest != seed_skill.digest:
+        raise DataError(
+            f"{folder.skill(0)} is not the skill that train.skill_init names now; one of them was changed "
+            "since the run began. Bring the old one back, or start a new run"
+        )
+
+
+def _candidates(
+    folder: RunFolder, seed: ScoredSkill, records: Sequence[StepRecord], state: TrainState
+) -> Iterator[ScoredSkill]:
+    """The candidates of the completed steps whose text was new and that were scored on all of val."""
+    known = {seed.skill.digest}
+    for record in records:
+        file = folder.candidate(record.step)
+        skill = Skill(body=read_skill_text(file))
+        if skill.digest != record.candidate_digest:
+            raise _does_not_belong(file, record.step)
+        scored = _scored(folder, skill, record.step, record.num_selection)
+        # An evaluation that ended early holds a part of val, which scores nothing.
+        if record.num_selection == len(seed.scores) and skill.digest not in known:
+            yield scored
+            known.add(skill.digest)
+        known.update(end.skill.digest for end in state.epoch_scored if end.step == record.step)
+
+
+def _scored(folder: RunFolder, skill: Skill, step: int, num_attempts: int) -> ScoredSkill:
+    """``skill`` with the scores of its attempts at val items, of which so many must be kept."""
+    file = folder.selection(step)
+    lines = read_rollouts(file)
+    if len(lines) != num_attempts:
+        raise _does_not_belong(file, step, f" ({len(lines)} attempts, {num_attempts} were made)")
     repeats = max((line.attempt for line in lines), default=1)
     return ScoredSkill(skill, tuple(line.score for line in lines), step, repeats=repeats)
+
+
+def _does_not_belong(file: Path, step: int, why: str = "") -> DataError:
+    return DataError(f"{file} is damaged: it is not what step {step} left there{why}; {MEND}")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from skillopt_exp.errors import DataError
 from skillopt_exp.records import Remembered, Score, ScoredSkill, Skill, TrainState
-from skillopt_exp.runs.codec import from_json, to_json
-from skillopt_exp.runs.files import read_text, write_atomic
+from skillopt_exp.runs.codec import to_json
+from skillopt_exp.runs.files import read_record, read_text, write_atomic
 
 FORMAT = 1
 
@@ -91,7 +91,7 @@ def load_state(folder: Path, file: Path) -> TrainState:
     Raises:
         DataError: damaged, of another format, or a skill file is not the one that was scored.
     """
-    saved = from_json(SavedState, read_text(file), str(file))
+    saved = read_record(SavedState, file)
     if saved.format != FORMAT:
         raise DataError(
             f"{file} has format {saved.format} and this version reads {FORMAT}; "

@@ -58,7 +58,7 @@ def test_a_matrix_goes_on_past_cells_that_fail_and_says_so(tmp_path: Path) -> No
     reasons = {(cell["model"], cell["dataset"]): cell["error"] for cell in cells}
     assert "DEEPSEEK_API_KEY is not set" in reasons["deepseek", "demo"]
     assert "model.target.name has no value yet" in reasons["vllm", "demo"]
-    assert "Could not find 'model/nosuch'" in reasons["nosuch", "demo"]
+    assert "model=nosuch names no file of conf/model" in reasons["nosuch", "demo"]
     assert "gone.jsonl does not exist" in reasons["simulated", "qa:gone.jsonl"]
     for said in (
         "SIMULATED: simulated",

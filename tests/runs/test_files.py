@@ -124,18 +124,35 @@ def test_cutting_keeps_the_bytes_of_what_stays(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"gone\.md is missing"):
         read_text(tmp_path / "gone.md")
-    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+    with pytest.raises(DataError, match="cannot be read: it is a folder"):
         read_text(tmp_path)
     (tmp_path / "latin.md").write_bytes("naïve".encode("latin-1"))
     with pytest.raises(DataError, match=r"latin\.md: not UTF-8"):
         read_text(tmp_path / "latin.md")
 
 
-def test_a_disk_that_takes_nothing_interrupts_the_run_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a file system that takes nothing")
+def test_a_disk_that_takes_nothing_interrupts_the_run_and_says_so() -> None:
     for write in (write_atomic, append_line, create_exclusive):
         with pytest.raises(InterruptedRun, match=r"cannot be written: .*then go on"):
+            write(Path("/proc/nowhere/below.txt"), "text")
+
+
+def test_what_is_in_the_place_of_a_file_or_of_its_folder_is_damage(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    for write in (write_atomic, append_line, create_exclusive):
+        with pytest.raises(DataError, match=r"cannot be written: .*move away"):
             write(tmp_path / "file" / "below.txt", "text")
+    for write in (write_atomic, append_line):
+        with pytest.raises(DataError, match=r"cannot be written: .*move away"):
+            write(tmp_path / "folder", "text")
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="it is a pipe"):
+        read_text(tmp_path / "pipe")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
