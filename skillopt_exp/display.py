@@ -31,9 +31,14 @@ def print_banner(console: Console, title: str, *, simulated: bool) -> None:
     """What runs and, in the line below, whether its models are simulated; then a blank line."""
     console.print(Text.from_markup(title), soft_wrap=True, highlight=False)
     if simulated:
-        warning = "no network, no cost; the numbers say nothing about real models"
-        console.print(f"[bold magenta]SIMULATED[/] {warning}")
+        announce_simulation(console)
     console.print()
+
+
+def announce_simulation(console: Console) -> None:
+    """Say that no model is asked, wherever numbers follow."""
+    said = "no network, no cost; the numbers say nothing about real models"
+    console.print(f"[bold magenta]SIMULATED[/] {said}", soft_wrap=True, highlight=False)
 
 
 def print_rows(console: Console, rows: Sequence[Row]) -> None:

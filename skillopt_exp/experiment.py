@@ -6,37 +6,29 @@
 import asyncio
 import hashlib
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skillopt_exp import data, llm, simulation, tasks
+from skillopt_exp import llm, simulation
+from skillopt_exp.checks import Subject, check
+from skillopt_exp.checks.materials import sizes_of
 from skillopt_exp.config import Config
 from skillopt_exp.config.model import EndpointConfig, Provider
 from skillopt_exp.config.optimizer import NoneConfig
 from skillopt_exp.config.resolved import Resolved
 from skillopt_exp.data import Loaded
-from skillopt_exp.decide import Decision, decide
-from skillopt_exp.errors import (
-    BudgetError,
-    DataError,
-    ProviderError,
-    UsageError,
-)
+from skillopt_exp.decide import Decision
+from skillopt_exp.errors import ProviderError
 from skillopt_exp.final import score_on_test
 from skillopt_exp.llm.activity import A_RUN
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.llm.budget import loosely_held, unenforceable
-from skillopt_exp.llm.connect import NOTHING_KEPT, Accounts, Models, by_role, prices_of
-from skillopt_exp.llm.endpoint import locate
+from skillopt_exp.llm.connect import NOTHING_KEPT, Accounts, Models, by_role
 from skillopt_exp.llm.listening import Listening
 from skillopt_exp.llm.overheard import Overheard
-from skillopt_exp.llm.price import overstated
 from skillopt_exp.loop import Trainer
-from skillopt_exp.reading import named_path, read_text, why
 from skillopt_exp.records import Exchange, Progress, Role, Skill, Spent, Split, Splits, Summary
 from skillopt_exp.signals import stop_in_good_order
-from skillopt_exp.skill import parse
 from skillopt_exp.summary import Tally, status_of
 from skillopt_exp.tasks.base import Task
 from skillopt_exp.watch import Broadcast, Opening, Watcher
@@ -53,6 +45,8 @@ class Experiment:
     decision: Decision
     warnings: tuple[str, ...]
     seed_skill: Skill
+    asks: tuple[Role, ...] = tuple(Role)
+    """The roles that will be asked."""
 
     @property
     def sizes(self) -> dict[Split, int]:
@@ -66,50 +60,41 @@ class Experiment:
 
     @property
     def simulated(self) -> bool:
-        """Whether any role is."""
-        return any(endpoint.provider is Provider.simulated for endpoint in self.endpoints)
+        """Whether any role that will be asked is."""
+        roles = by_role(self.config.model)
+        return any(roles[role].provider is Provider.simulated for role in self.asks)
 
     @property
     def endpoints(self) -> tuple[EndpointConfig, EndpointConfig]:
         return self.config.model.target, self.config.model.optimizer
 
 
-def prepare(config: Config, *, base: Path) -> Experiment:
+def prepare(config: Config, *, base: Path, asks: Collection[Role] = tuple(Role)) -> Experiment:
     """Load and check everything that costs nothing; relative paths start from ``base``.
+
+    ``asks`` are the roles that will be asked: keys, addresses and caps are those of these alone.
 
     Raises:
         UsageError: a key that is missing from the environment, or values that cannot go together.
         DataError: items that are missing or wrong. Where keys are missing too, one message says all.
         BudgetError: a cap on money that cannot be held with these models.
     """
-    missing = llm.missing_keys(config.model)
-    try:
-        loaded = data.load(config.dataset, base=base)
-    except DataError as error:
-        if not missing:
-            raise
-        raise UsageError("\n       ".join([*missing, str(error)])) from error
-    if missing:
-        raise UsageError("\n       ".join(missing))
-    for role, settings in by_role(config.model).items():
-        locate(role, settings)
-    unheld = unenforceable(config.model, config.budget)
-    if unheld:
-        raise BudgetError("\n       ".join(unheld))
-    splits = limited(loaded.splits, val=config.evaluation.val_limit, test=config.evaluation.test_limit)
-    task = tasks.build(config.dataset)
-    remarks = task.validate(splits)
+    checked = check(config, base=base, asks=asks)
+    refusal = checked.refusal
+    if refusal is not None:
+        raise refusal
+    items, setup = checked.items, checked.setup
+    assert items is not None, "without items there is a refusal"
+    assert setup is not None, "without a setup there is a refusal"
     return Experiment(
         config=config,
-        loaded=loaded,
-        splits=splits,
-        task=task,
-        decision=decide(config, sizes_of(splits), base=base),
-        warnings=loaded.warnings
-        + remarks
-        + loosely_held(config.model, config.budget)
-        + overstated(prices_of(config.model)),
-        seed_skill=read_skill(config.train.skill_init, base=base),
+        loaded=items.loaded,
+        splits=items.splits,
+        task=items.task,
+        decision=setup.decision,
+        warnings=checked.of(Subject.data).warnings + checked.of(Subject.budget).warnings,
+        seed_skill=setup.seed_skill,
+        asks=tuple(asks),
     )
 
 
@@ -242,30 +227,3 @@ async def _train(
         control=experiment.config.evaluation.control,
         heard=heard.take,
     )
-
-
-def limited(splits: Splits, *, val: int | None, test: int | None) -> Splits:
-    """The splits with val and test cut to their first items; None is all."""
-    return Splits(splits.train, splits.val[:val], splits.test[:test])
-
-
-def sizes_of(splits: Splits) -> dict[Split, int]:
-    """Items of each split."""
-    return {Split.train: len(splits.train), Split.val: len(splits.val), Split.test: len(splits.test)}
-
-
-def read_skill(path: str | None, *, base: Path) -> Skill:
-    """The Markdown file to start from, by its parts; no file is the empty skill.
-
-    Raises:
-        UsageError: the file cannot be read, or it does not say where one part ends.
-    """
-    if path is None:
-        return Skill()
-    file = named_path(path, base=base, key="train.skill_init")
-    try:
-        return parse(read_text(file), f"train.skill_init={path}")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"train.skill_init={path}: {file} cannot be read ({why(error)}); give a Markdown file, or null"
-        ) from error

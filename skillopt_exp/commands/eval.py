@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 from skillopt_exp.commands.arguments import Verb, parse, split_own
 from skillopt_exp.commands.composing import compose_raw
 from skillopt_exp.config.key import Affects, key
-from skillopt_exp.records import Split
+from skillopt_exp.records import Role, Split
 
 if TYPE_CHECKING:
     from skillopt_exp.evaluation.bench import Bench
@@ -108,8 +108,8 @@ def loaded_bench(composed: DictConfig, *, split: Split, base: Path) -> "Bench":
     from skillopt_exp import experiment
     from skillopt_exp.config import to_config
     from skillopt_exp.config.resolved import resolve
-    from skillopt_exp.config.roles import target_alone
     from skillopt_exp.evaluation.bench import Bench
 
-    prepared = experiment.prepare(to_config(target_alone(composed)), base=base)
+    asks = (Role.target,)
+    prepared = experiment.prepare(to_config(composed, asks=asks), base=base, asks=asks)
     return Bench(prepared, resolve(composed, ()), split, base)

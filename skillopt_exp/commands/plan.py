@@ -1,8 +1,8 @@
 """``plan``: what a run would ask and cost, before any paid call."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,10 @@ from skillopt_exp.commands.arguments import Verb, parse, split_own
 from skillopt_exp.commands.composing import compose
 from skillopt_exp.config import Config
 from skillopt_exp.config.key import Affects, key
+from skillopt_exp.config.model import Provider
 from skillopt_exp.config.optimizer import CustomConfig
-from skillopt_exp.config.spending import BudgetConfig
 from skillopt_exp.errors import UsageError
+from skillopt_exp.records import Role
 
 if TYPE_CHECKING:
     from skillopt_exp.experiment import Experiment
@@ -71,10 +72,9 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
     # Loads the task and its scorers: not before there is work, so that help answers at once.
     from rich.console import Console
 
-    from skillopt_exp import experiment, llm
+    from skillopt_exp import experiment
     from skillopt_exp.algorithms.gepa import Gepa
-    from skillopt_exp.display import print_head
-    from skillopt_exp.llm.budget import loosely_held, unenforceable
+    from skillopt_exp.display import announce_simulation, print_head
     from skillopt_exp.llm.connect import by_role
     from skillopt_exp.planning.case import Guesses
     from skillopt_exp.planning.ground import at_once, survey
@@ -85,7 +85,7 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
         raise UsageError(
             f"what {config.optimizer.factory} will ask is not known before; cap it with budget.calls=..."
         )
-    prepared = experiment.prepare(unpaid(config), base=base)
+    prepared = experiment.prepare(config, base=base, asks=())
     allowed = at_once(config.model, config.gradient.analyst_workers)
     guesses = Guesses(
         asked.failure_rate, asked.seconds_per_call, asked.target_reply_tokens, asked.optimizer_reply_tokens
@@ -108,10 +108,22 @@ def show(config: Config, asked: PlanArguments, *, base: Path) -> None:
                 return await plan(ground, config.model, config.budget, guesses)
 
     console = Console()
-    unheld = unenforceable(config.model, config.budget) + loosely_held(config.model, config.budget)
-    warnings = prepared.warnings + prepared.decision.warnings + llm.missing_keys(config.model) + unheld
+    if any(endpoint.provider is Provider.simulated for endpoint in prepared.endpoints):
+        announce_simulation(console)
+    warnings = (*prepared.warnings, *prepared.decision.warnings, *_refused_by_training(config))
     print_head(console, _head(prepared, allowed), warnings)
     print_plan(console, asyncio.run(planned()), by_role(config.model), guesses)
+
+
+def _refused_by_training(config: Config) -> Iterator[str]:
+    """What keeps the models from being asked: no hindrance to a plan, but worth knowing."""
+    from skillopt_exp.checks.models import check_addresses, check_budget, check_keys
+
+    asks = tuple(Role)
+    budget = check_budget(config.model, config.budget, asks)
+    for found in (check_keys(config.model, asks), check_addresses(config.model, asks)[0], budget):
+        yield from map(str, found.problems)
+    yield from budget.warnings
 
 
 def _head(prepared: "Experiment", allowed: "AtOnce") -> list[tuple[str, str, str]]:
@@ -135,17 +147,3 @@ def _steps(prepared: "Experiment") -> tuple[str, str, str]:
         return "steps", "open", "as many as the optimizer takes"
     epochs = "1 epoch" if num_epochs == 1 else f"{num_epochs} epochs"
     return "steps", str(num_epochs * an_epoch), f"{epochs} of {an_epoch}"
-
-
-def unpaid(config: Config) -> Config:
-    """The same experiment with models that need no key and money that nobody caps: nothing is sent."""
-    model = config.model
-    return replace(
-        config,
-        budget=BudgetConfig(),
-        model=replace(
-            model,
-            target=replace(model.target, api_key_env=None),
-            optimizer=replace(model.optimizer, api_key_env=None),
-        ),
-    )

@@ -1,7 +1,7 @@
 """``model``: the two roles, each with an endpoint, a name and parameters of its own."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
 from typing import Any
@@ -149,6 +149,11 @@ class ModelConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.max_error_rate < 1:
             raise UsageError(f"model.max_error_rate is {self.max_error_rate}; give a share in [0, 1)")
+
+    def target_alone(self) -> "ModelConfig":
+        """The same where the optimizer is never asked: it needs no place of its own, no key and no money."""
+        free = PriceConfig(input=0.0, output=0.0)
+        return replace(self, optimizer=replace(self.target, api_key_env=None, max_tokens=1, price=free))
 
 
 SCHEMAS: dict[str, Any] = {"base_endpoint": EndpointConfig}

@@ -23,6 +23,7 @@ from skillopt_exp.config.spending import BudgetConfig, CacheConfig
 from skillopt_exp.config.tracking import TrackingConfig
 from skillopt_exp.config.train import EvaluationConfig, GradientConfig, TrainConfig
 from skillopt_exp.errors import UsageError
+from skillopt_exp.records import Role
 
 
 @dataclass(kw_only=True)
@@ -66,6 +67,8 @@ _CHOICES: dict[Any, dict[str, Any]] = {
 }
 """The schemas that a file of a group may choose for a key of this declared type, by the choice's name."""
 
+_TARGET_NAME, _OPTIMIZER_NAME = "model.target.name", "model.optimizer.name"
+
 
 def register() -> None:
     """Tell Hydra the schemas, and OmegaConf the resolvers that the configuration uses."""
@@ -81,8 +84,10 @@ def register() -> None:
     OmegaConf.register_new_resolver("skillopt_data", lambda path: str(data_file(path)), replace=True)
 
 
-def to_config(composed: DictConfig) -> Config:
+def to_config(composed: DictConfig, *, asks: Collection[Role] = tuple(Role)) -> Config:
     """The composed configuration as checked dataclasses.
+
+    ``asks`` are the roles that will be asked; a model that will not be needs no name, and has the other's.
 
     Raises:
         UsageError: an unknown key (with the nearest known one), a missing or impossible value.
@@ -91,6 +96,10 @@ def to_config(composed: DictConfig) -> Config:
     if not asks_both(composed):
         composed = target_alone(composed)
     missing = sorted(OmegaConf.missing_keys(composed))
+    if Role.optimizer not in asks and _OPTIMIZER_NAME in missing and _TARGET_NAME not in missing:
+        composed = composed.copy()
+        OmegaConf.update(composed, _OPTIMIZER_NAME, composed.model.target.name)
+        missing.remove(_OPTIMIZER_NAME)
     if missing:
         raise UsageError(f"{missing[0]} has no value yet; give one: {missing[0]}=...")
     try:

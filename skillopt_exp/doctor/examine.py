@@ -13,7 +13,7 @@ from skillopt_exp.doctor.items import examine_items
 from skillopt_exp.doctor.keys import examine_keys
 from skillopt_exp.doctor.machine import examine_machine
 from skillopt_exp.doctor.role import examine_role
-from skillopt_exp.doctor.store import examine_store
+from skillopt_exp.doctor.store import examine_answers, examine_store
 from skillopt_exp.errors import UsageError
 from skillopt_exp.llm.connect import by_role
 from skillopt_exp.records import Role
@@ -31,6 +31,7 @@ def examine(config: Config, *, base: Path) -> Iterator[Finding]:
     items = examine_items(config, base=base)
     yield from items.findings
     yield from examine_budget(config)
+    yield examine_answers(config.cache, base=base)
     yield examine_store(config.tracking, base=base)
     findings, endpoints = examine_keys(config.model)
     yield from findings

@@ -1,9 +1,10 @@
 """What one check found."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from skillopt_exp.checks import Check
 from skillopt_exp.errors import SkillOptError
 
 
@@ -44,6 +45,14 @@ def problem(subject: str, said: str, kind: type[SkillOptError], advice: str = ""
 def raised(subject: str, error: SkillOptError) -> Finding:
     """An error of this package, whose message says what to do."""
     return Finding(subject, State.problem, str(error), exit_code=error.exit_code)
+
+
+def told(subject: str, check: Check) -> Iterator[Finding]:
+    """What a check before a run found; nothing where all is well."""
+    for error in check.problems:
+        yield raised(subject, error)
+    for remark in check.warnings:
+        yield warned(subject, remark)
 
 
 def worst(findings: Iterable[Finding]) -> int:

@@ -2,28 +2,18 @@
 
 from collections.abc import Mapping
 
-from skillopt_exp import llm
+from skillopt_exp.checks.models import check_addresses, check_keys
 from skillopt_exp.config.model import ModelConfig
-from skillopt_exp.doctor.finding import Finding, fine, problem, raised, warned
-from skillopt_exp.errors import UsageError
-from skillopt_exp.llm.connect import by_role
-from skillopt_exp.llm.endpoint import Endpoint, locate
+from skillopt_exp.doctor.finding import Finding, fine, told, warned
+from skillopt_exp.llm.endpoint import Endpoint
 from skillopt_exp.records import Role
 
 
-def examine_keys(config: ModelConfig) -> tuple[list[Finding], dict[Role, Endpoint]]:
+def examine_keys(config: ModelConfig) -> tuple[list[Finding], Mapping[Role, Endpoint]]:
     """The findings, and the endpoints of the roles that can be asked."""
-    findings = [problem("keys", sentence, UsageError) for sentence in llm.missing_keys(config)]
-    endpoints: dict[Role, Endpoint] = {}
-    for role, settings in by_role(config).items():
-        try:
-            endpoints[role] = locate(role, settings)
-        except UsageError as error:
-            # A key that is not there has been told of, with the roles that lack it.
-            if not any(f"{settings.api_key_env} is not set" in finding.said for finding in findings):
-                findings.append(raised(role, error))
-    hosts = _hosts(endpoints)
-    findings += [_key(variable, to) for variable, to in hosts.items()]
+    addresses, endpoints = check_addresses(config, tuple(Role))
+    findings = [*told("keys", check_keys(config, tuple(Role))), *told("addresses", addresses)]
+    findings += [_key(variable, to) for variable, to in _hosts(endpoints).items()]
     if not findings:
         findings.append(fine("keys", "none is configured, none is sent"))
     return findings, endpoints

@@ -10,6 +10,7 @@ from skillopt_exp import llm
 from skillopt_exp.config.model import EndpointConfig, ModelConfig, Provider
 from skillopt_exp.doctor.finding import Finding, fine, problem, warned
 from skillopt_exp.doctor.json_mode import examine_json
+from skillopt_exp.doctor.local import how_to_start
 from skillopt_exp.doctor.parameters import examine_parameters
 from skillopt_exp.doctor.prompts import CANARIES, READY, Arrival
 from skillopt_exp.doctor.wire import Exchange, Wire, open_wire
@@ -40,7 +41,10 @@ async def examine_role(
     async with open_wire(endpoint, hasty, transport) as wire:
         answered = await _answers(role, config, hasty, endpoint, transport)
         if answered.exit_code:
-            advice = await _other_address(role, endpoint, wire)
+            embedded = settings.provider is Provider.simulated
+            advice = (
+                "" if embedded else await how_to_start(endpoint) or await _other_address(role, endpoint, wire)
+            )
             return [replace(answered, advice=advice)]
         canary = CANARIES[0]
         taken = await examine_parameters(role, hasty, wire, canary.prompt)

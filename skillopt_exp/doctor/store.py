@@ -1,13 +1,16 @@
-"""The MLflow store: reachable, initialised, of which version. A store that is not there is not made."""
+"""The stores of answers and of MLflow: whether they can be used. What is not there is not made."""
 
 import sqlite3
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
+from skillopt_exp.checks.stores import check_answers, check_tracking
+from skillopt_exp.config.spending import CacheConfig, CacheMode
 from skillopt_exp.config.tracking import Backend, TrackingConfig
 from skillopt_exp.doctor.finding import Finding, fine, problem, raised, warned
 from skillopt_exp.errors import UsageError
+from skillopt_exp.runs.answers import answers_path
 from skillopt_exp.tracking.store import Store, connect, resolve, unusable
 
 SECONDS = 10.0
@@ -16,10 +19,24 @@ SECONDS = 10.0
 _WITHOUT = "mend it, name another with tracking.uri=..., or go without: tracking=none"
 
 
+def examine_answers(cache: CacheConfig, *, base: Path) -> Finding:
+    """Where answers are kept, and how large that is. ``base`` is the launch folder."""
+    for error in check_answers(cache, base=base).problems:
+        return raised("answers", error)
+    if cache.mode is CacheMode.none:
+        return fine("answers", "not kept: what is asked again is paid for again")
+    file = answers_path(cache, base=base)
+    if not file.exists():
+        return fine("answers", f"the first run makes {file}")
+    return fine("answers", f"{file} holds {file.stat().st_size / 1e6:,.1f} MB")
+
+
 def examine_store(config: TrackingConfig, *, base: Path) -> Finding:
     """Where runs would be kept besides their folders. ``base`` is the launch folder."""
     if config.backend is not Backend.mlflow:
         return fine("mlflow", "not used: runs are kept in their folders alone")
+    for error in check_tracking(config, base=base).problems:
+        return raised("mlflow", error)
     try:
         store = resolve(config.uri, base)
         if store.database is not None:

@@ -79,7 +79,7 @@ async def _score_skills(
     done: dict[str, Scored] = {}
     with stop_in_good_order():
         async with llm.connect(
-            config.model,
+            config.model.target_alone(),
             transport=transport,
             accounts=Accounts(answers, heard, config.budget),
             activity=AN_EVALUATION,

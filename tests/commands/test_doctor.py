@@ -1,6 +1,7 @@
 """``doctor`` as a user meets it: the table, the exit code, nothing left behind."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -104,6 +105,26 @@ def test_what_cannot_be_composed_is_told_as_for_training(
     assert done.stderr.startswith("error: ")
     assert said in done.stderr
     assert "sk-planted" not in done.stderr
+
+
+def test_a_server_on_this_machine_that_does_not_run_is_told_with_how_to_start_it(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    roles = [f"model.{role}.{key}" for role in ("target", "optimizer") for key in ("name=m", "max_retries=0")]
+    quiet = f"model.target.base_url=http://localhost:{port}/v1"
+    done = doctor("dataset=demo", "model=vllm", *roles, quiet, "tracking=none", cwd=tmp_path)
+    assert done.returncode == 4
+    assert f"nothing listens at localhost:{port}: start the server, or say where it is" in words(done)
+    if "nothing listens at localhost:8000" in words(done):  # unless something does
+        assert "start the server (vllm serve m)" in words(done)
+
+
+def test_the_store_of_answers_is_looked_at_and_not_made(tmp_path: Path) -> None:
+    done = doctor("dataset=demo", "model=simulated", "tracking=none", "cache.path=.", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is a folder, not a database" in words(done)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_help_names_the_exit_codes(tmp_path: Path) -> None:

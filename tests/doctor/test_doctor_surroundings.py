@@ -120,7 +120,7 @@ def test_a_store_in_use_is_told_with_its_schema(tmp_path: Path) -> None:
 def test_what_is_no_database_is_a_problem_and_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mlflow.db").write_bytes(b"by no means a database" * 100)
     finding = examine_store(mlflow(), base=tmp_path)
-    assert (finding.exit_code, "tracking=none" in finding.advice) == (2, True)
+    assert (finding.exit_code, "tracking=none" in finding.said) == (2, True)
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE mine (x)")
         connection.commit()

@@ -63,7 +63,7 @@ def test_a_store_that_cannot_be_used_is_an_error_before_anything_is_asked(
     tmp_path: Path, server: MisbehavingServer
 ) -> None:
     (tmp_path / "mlflow.db").write_text("this is no database", encoding="utf-8")
-    with pytest.raises(UsageError, match="cannot be used"):
+    with pytest.raises(UsageError, match="is no SQLite database"):
         conduct(asks(RED), colours(tmp_path, server, KEPT), tmp_path / "x", silent)
     assert server.asked == []
     assert not (tmp_path / "x").exists()
