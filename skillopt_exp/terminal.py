@@ -1,7 +1,9 @@
 """What a person sees of a run: what was decided, one line a step, the result and where it lies."""
 
+import logging
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.live import Live
@@ -61,9 +63,43 @@ _WHY_STOPPED = {
 _HELD_OUT = f"{Split.test} ({Split.test.meaning})"
 _LABELS = f"train is {Split.train.meaning}; val, candidate and best are {Split.val.meaning} (val)"
 """What the scores of a step are."""
+_HYDRAS_HANDLER = "console"
 
 _COLUMNS = "{:>7}  {:>5}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}   "
 """Of a step: number, epoch, train score, val score before and of the candidate, best, edits applied."""
+
+
+class _Said(logging.Handler):
+    """Shows log records as the run's other warnings; what is less than a warning stays dim."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        style = "yellow" if record.levelno >= logging.WARNING else "dim"
+        name = record.levelname.lower()
+        said = Text.assemble((f"{name}  ", style), record.getMessage())
+        self._console.print(said, soft_wrap=True, highlight=False)
+
+
+@contextmanager
+def warnings_on(console: Console) -> Iterator[None]:
+    """Until the block ends, what is logged is shown on ``console`` and not as raw lines of a log.
+
+    Hydra's own handler for the screen steps aside; one for a file keeps everything as it is.
+    """
+    root, said = logging.getLogger(), _Said(console)
+    raw = [handler for handler in root.handlers if handler.get_name() == _HYDRAS_HANDLER]
+    for handler in raw:
+        root.removeHandler(handler)
+    root.addHandler(said)
+    try:
+        yield
+    finally:
+        root.removeHandler(said)
+        for handler in raw:
+            root.addHandler(handler)
 
 
 class Terminal(Watcher):

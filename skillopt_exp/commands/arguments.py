@@ -6,7 +6,7 @@ from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import Field, dataclass, fields
 from typing import Any, TypeVar, cast
 
-from omegaconf import MISSING, OmegaConf
+from omegaconf import MISSING, DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
@@ -46,6 +46,15 @@ def parse(schema: type[T], arguments: Sequence[str], verb: Verb) -> T | None:
             config.merge_with_dotlist([argument])
         except (OmegaConfBaseException, YAMLError) as error:
             raise UsageError(f"{argument}: {str(error).splitlines()[0]}") from error
+        except ValueError as error:
+            if "digits" not in str(error):
+                raise
+            raise UsageError(
+                f"{name} is a number of too many digits ({len(argument):,} characters)"
+            ) from error
+        value = config[name]
+        if isinstance(value, ListConfig) and any(isinstance(each, DictConfig | ListConfig) for each in value):
+            raise UsageError(f"{argument}: a list of plain values is wanted, as [a,b]")
     missing = sorted(OmegaConf.missing_keys(config))
     if missing:
         raise UsageError(f"{verb.name} needs {missing[0]}; for example: {verb.example}")

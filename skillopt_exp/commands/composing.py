@@ -81,7 +81,8 @@ def _no_file(text: str) -> str | None:
     if not asked:
         return None
     group, name = asked[1], asked[2]
-    options = re.findall(r"^\t(\S+)$", text, re.MULTILINE)
+    # Those of the schema are for files to begin with, not to be chosen.
+    options = re.findall(r"^\t(?!base_)(\S+)$", text, re.MULTILINE)
     close = meant(name, options)
     hint = f"; {did_you_mean(close)}" if close else ""
     return f"{group}={name} names no file of conf/{group}{hint} (files: {', '.join(options)})"

@@ -77,11 +77,12 @@ def answer(question: "Question", bench: "Bench", *, out: str | None) -> None:
     from skillopt_exp.evaluation.conduct import conduct
     from skillopt_exp.evaluation.folder import choose_folder
     from skillopt_exp.evaluation.table import print_evaluation, print_question, progress_on
+    from skillopt_exp.terminal import warnings_on
 
     console = Console()
     folder = choose_folder(out, verb=question.verb, dataset=bench.dataset, base=bench.base)
     print_question(console, question, bench)
-    with progress_on(console, bench) as progress:
+    with warnings_on(console), progress_on(console, bench) as progress:
         evaluation, tracked = conduct(question, bench, folder, progress)
     print_evaluation(console, evaluation, folder, tracked)
 

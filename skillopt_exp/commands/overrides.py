@@ -63,7 +63,10 @@ def check_overrides(overrides: Sequence[str], config_dir: str | None = None) -> 
         if not name:
             raise UsageError(f"{text[:60]!r} names no key before its '='; give key=value")
         if override.is_delete():
-            _refuse_deletion(name, nodes)
+            if not places.is_group(name) and (name in nodes or name in schema_keys()):
+                raise UsageError(
+                    f"~{name}: what the schema has cannot be taken out; give it another value, or leave it"
+                )
             continue
         for value in _values(override):
             if places.is_group(name):
@@ -94,13 +97,6 @@ def _refuse_node(name: str, value: Any) -> None:
         f"{name}={_shown(value)}: {name} is a group of keys and has no value itself; "
         f"set each key by its name, as {inner}=..."
     )
-
-
-def _refuse_deletion(name: str, nodes: frozenset[str]) -> None:
-    if name in schema_keys() or (name in nodes and name not in _SINGLE):
-        raise UsageError(
-            f"~{name}: what the schema has cannot be taken out; give it another value, or leave this out"
-        )
 
 
 def _nodes() -> frozenset[str]:

@@ -116,7 +116,7 @@ def _launched(folder: "RunFolder") -> tuple[Path, dict[str, str]]:
 def _parsed(folder: "RunFolder", name: str) -> DictConfig:
     try:
         tree = OmegaConf.create(folder.read_composed(name))
-    except (YAMLError, OmegaConfBaseException) as error:
+    except (ValueError, YAMLError, OmegaConfBaseException) as error:
         raise _damaged(folder, name, f"it is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(tree, DictConfig) or not tree:
         raise _damaged(folder, name, "it is empty")

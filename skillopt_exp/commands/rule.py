@@ -58,11 +58,10 @@ def run(arguments: Sequence[str]) -> int:
 def load_table(name: str) -> rules.RuleTable:
     """The rule table in ``conf/rule/<name>.yaml``."""
     folder = conf_dir() / "rule"
-    path = folder / f"{name}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
-        raise UsageError(f"there is no rule {name!r}; rules: {known}")
-    loaded = OmegaConf.load(path)
+    known = sorted(each.stem for each in folder.glob("*.yaml"))
+    if name not in known:
+        raise UsageError(f"there is no rule {name!r}; rules: {', '.join(known)}")
+    loaded = OmegaConf.load(folder / f"{name}.yaml")
     assert isinstance(loaded, DictConfig)
     loaded.pop("defaults", None)
     config = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(RuleConfig), loaded))

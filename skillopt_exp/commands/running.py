@@ -26,7 +26,7 @@ from skillopt_exp.runs.files import MEND, read_text
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.progress import read_progress
 from skillopt_exp.runs.recorder import RunRecorder
-from skillopt_exp.terminal import Terminal
+from skillopt_exp.terminal import Terminal, warnings_on
 from skillopt_exp.tracking.mlflow_tracker import MlflowTracker
 from skillopt_exp.watch import Opening, Watcher
 
@@ -121,6 +121,7 @@ def _run(
     items = ItemKeeper(run_folder, prepared.splits.val)
     watching = _watching(run_folder, items, tracker, launch.console)
     with (
+        warnings_on(launch.console),
         open_answers(prepared.config.cache, base=launch.base) as answers,
         closing(CallLog(run_folder.calls, begun=progress is not None)) as ledger,
     ):

@@ -74,7 +74,7 @@ def _further_folders(file: Path) -> list[Path]:
         raise UsageError(
             f"{file} cannot be read ({why(error)}); remove it, or name another folder"
         ) from error
-    except (UnicodeDecodeError, YAMLError, OmegaConfBaseException):
+    except (ValueError, YAMLError, OmegaConfBaseException):
         return []  # Hydra says what is wrong with it, should it be used
     for where in secret_keys(tree):
         raise refusal(f"{where} in {file}")

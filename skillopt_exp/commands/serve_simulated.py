@@ -1,5 +1,6 @@
 """``serve-simulated``: the simulated models as an OpenAI-compatible server, to measure other tools on."""
 
+import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +9,8 @@ from pathlib import Path
 from skillopt_exp.commands.arguments import Verb, parse, split_own
 from skillopt_exp.commands.composing import compose
 from skillopt_exp.config.key import Affects, key
+from skillopt_exp.errors import UsageError
+from skillopt_exp.reading import named_path
 
 VERB = Verb(
     "serve-simulated",
@@ -15,6 +18,9 @@ VERB = Verb(
     "`dataset` can be given as for training.",
     "python -m skillopt_exp serve-simulated dataset=demo port=8765",
 )
+
+
+_LAST_PORT = 65_535
 
 
 @dataclass(kw_only=True)
@@ -33,6 +39,8 @@ def run(arguments: Sequence[str]) -> int:
     if asked is None:
         return 0
     config = compose(["model=simulated", *others])
+    _check_address(asked.host, asked.port)
+    log = None if asked.log is None else _log(asked.log)
 
     from skillopt_exp import data, simulation
 
@@ -43,7 +51,29 @@ def run(arguments: Sequence[str]) -> int:
         f"models: simulated-target, simulated-optimizer; stop with Ctrl-C\n"
     )
     sys.stdout.flush()
-    simulation.serve(
-        loaded.knowledge, asked.host, asked.port, Path(asked.log) if asked.log is not None else None
-    )
+    simulation.serve(loaded.knowledge, asked.host, asked.port, log)
     return 0
+
+
+def _check_address(host: str, port: int) -> None:
+    """Refuse an address that cannot be listened on, before the items are loaded."""
+    if not 1 <= port <= _LAST_PORT:
+        raise UsageError(f"port is {port}; give 1 to {_LAST_PORT}")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise UsageError(
+            f"nothing can listen at {host}:{port} ({error}); give another: host=... port=..."
+        ) from error
+
+
+def _log(given: str) -> Path:
+    path = named_path(given, base=Path.cwd(), key="log")
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise UsageError(f"log={given} cannot be written ({error.strerror}); give another file") from error
+    return path

@@ -91,6 +91,7 @@ def run(arguments: Sequence[str]) -> int:
     from skillopt_exp.evaluation.grid import Follower, print_beginning, print_matrix
     from skillopt_exp.evaluation.matrix import fill
     from skillopt_exp.evaluation.source import NO_SKILL, find_skill
+    from skillopt_exp.terminal import warnings_on
 
     base = Path.cwd()
     named = find_skill(asked.skill, key="skill", base=base)
@@ -104,9 +105,10 @@ def run(arguments: Sequence[str]) -> int:
     question = Question(VERB.name, {"skill": named, "control": NO_SKILL}, ("skill", "control"), reuse=False)
     console = Console()
     print_beginning(console, question, asked.split, len(places))
-    with claimed(folder):
-        matrix = fill(question, places, asked.split, folder, Follower(console, len(places)))
-    print_matrix(console, matrix, folder)
+    follower = Follower(console, len(places))
+    with warnings_on(console), claimed(folder):
+        matrix = fill(question, places, asked.split, folder, follower)
+    print_matrix(console, matrix, folder, follower.tracked)
     return matrix.exit_code
 
 

@@ -48,7 +48,7 @@ def _recorded(text: str, where: str) -> Mapping[str, str]:
     try:
         tree = OmegaConf.create(text)
         whole = isinstance(tree, DictConfig) and bool(tree) and text.endswith("\n")
-    except (YAMLError, OmegaConfBaseException):
+    except (ValueError, YAMLError, OmegaConfBaseException):
         whole = False
     if not whole:
         raise DataError(

@@ -1,12 +1,18 @@
 """``dataset``: which items, and which task scores them."""
 
 import math
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.errors import UsageError
+
+LONGEST_NAME = 100
+"""Bytes of a data set's name."""
+
+_FOLDER_NAME = re.compile(r"[^\s./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*(?<!\s)")
 
 
 class Scorer(Enum):
@@ -79,6 +85,11 @@ class DatasetConfig:
     )
 
     def __post_init__(self) -> None:
+        if not _FOLDER_NAME.fullmatch(self.name) or len(self.name.encode()) > LONGEST_NAME:
+            raise UsageError(
+                f"dataset.name is {self.name[:LONGEST_NAME]!r}; it names a folder: give one line of at most "
+                f"{LONGEST_NAME} bytes without slashes that does not begin with a dot or a blank"
+            )
         if self.split is not None and (
             len(self.split) != 3 or not all(0 < part < math.inf for part in self.split)
         ):

@@ -1,6 +1,6 @@
 """A matrix as a person reads it, and each of its cells as soon as it is there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from skillopt_exp.evaluation.matrix import Cell, Matrix, Place, Spectator
 from skillopt_exp.evaluation.scoring import Progress
 from skillopt_exp.evaluation.table import progress_on
 from skillopt_exp.records import Evidence, GroupResult, Split
+from skillopt_exp.tracking.session import TrackedRun
 
 _EVIDENCE = {
     Evidence.clear: "clear",
@@ -43,6 +44,8 @@ class Follower(Spectator):
         self._total = total
         self._ended = 0
         self._warned: set[str] = set()
+        self.tracked: list[TrackedRun] = []
+        """Where the tracker keeps the cells that have ended."""
 
     @contextmanager
     def progress(self, place: Place, bench: Bench) -> Iterator[Progress]:
@@ -52,6 +55,9 @@ class Follower(Spectator):
                 print_warnings(self._console, [warning])
         with progress_on(self._console, bench) as progress:
             yield progress
+
+    def kept(self, run: TrackedRun) -> None:
+        self.tracked.append(run)
 
     def ended(self, cell: Cell) -> None:
         self._ended += 1
@@ -70,7 +76,7 @@ def print_beginning(console: Console, question: Question, split: Split, num_cell
     )
 
 
-def print_matrix(console: Console, matrix: Matrix, folder: Path) -> None:
+def print_matrix(console: Console, matrix: Matrix, folder: Path, tracked: Sequence[TrackedRun] = ()) -> None:
     """All cells, why some of them failed, and where everything lies."""
     console.print()
     console.print(_table(matrix))
@@ -82,7 +88,17 @@ def print_matrix(console: Console, matrix: Matrix, folder: Path) -> None:
     for error, cells in _failures(matrix).items():
         told = Text.assemble(("failed  ", "bold red"), f"{', '.join(cells)}: {error}")
         console.print(told, soft_wrap=True, highlight=False)
-    console.print(Text.assemble(("results  ", "dim"), str(folder)), soft_wrap=True, highlight=False)
+    rows = [("results", str(folder), ""), *(("MLflow", command, "") for command in _commands(tracked))]
+    print_head(console, [*rows, *(("", page, "") for page in _pages(tracked))], ())
+
+
+def _commands(tracked: Sequence[TrackedRun]) -> Iterable[str]:
+    return dict.fromkeys(run.ui_command for run in tracked)
+
+
+def _pages(tracked: Sequence[TrackedRun]) -> Iterable[str]:
+    """One page a data set: the experiment that the runs of its cells are in."""
+    return dict.fromkeys(run.link.partition("/runs/")[0] for run in tracked)
 
 
 def _table(matrix: Matrix) -> Table:

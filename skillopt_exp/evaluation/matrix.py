@@ -19,6 +19,7 @@ from skillopt_exp.records import Evidence, GroupResult, Interval, Split
 from skillopt_exp.redaction import redact
 from skillopt_exp.runs.codec import to_json
 from skillopt_exp.runs.files import write_atomic
+from skillopt_exp.tracking.session import TrackedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,9 @@ class Spectator:
         """Told of the attempts of one cell, for as long as it is under way."""
         return nullcontext(lambda name, ended: None)
 
+    def kept(self, run: TrackedRun) -> None:
+        """The cell that is under way is in the tracker."""
+
     def ended(self, cell: Cell) -> None:
         """A cell is complete, or has failed."""
 
@@ -130,7 +134,7 @@ def _tried(question: Question, place: Place, folder: Path, name: str, spectator:
     try:
         bench = place.bench()
         with spectator.progress(place, bench) as progress:
-            evaluation, _ = conduct(question, bench, folder / name, progress)
+            evaluation, tracked = conduct(question, bench, folder / name, progress)
     except SkillOptError as error:
         # Stopped from outside, or no room on the disk: the next cell would fare no better.
         if isinstance(error, InterruptedRun) and not isinstance(error, OutageError):
@@ -138,6 +142,8 @@ def _tried(question: Question, place: Place, folder: Path, name: str, spectator:
         return Cell(
             place.model, place.dataset, error=redact(" ".join(str(error).split())), exit_code=error.exit_code
         )
+    if tracked is not None:
+        spectator.kept(tracked)
     return _cell(place, evaluation, name)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulation.simulated_items import GOOD_SKILL, answer_of, bbh_items, gsm8k_items, quiz_items
 
@@ -35,6 +35,42 @@ DATA: dict[str, tuple[Callable[[], list[Item]], Scorer]] = {
     "tracking": (lambda: bbh_items("tracking_shuffled_objects_three_objects"), Scorer.choice),
     "gsm8k": (gsm8k_items, Scorer.numeric),
 }
+
+
+ABSURD_NUMBERS = (
+    "9" * 309,
+    "9" * 5000,
+    "$" + "9" * 5000,
+    "9" * 5000 + " km",
+    "9" * 5000 + "/3",
+    "1e999999",
+    "-1e-999999",
+    "10^" + "9" * 5000,
+    "1/0",
+    "0/0",
+    "-0",
+    "²",
+)
+"""Numbers that do not fit into a float, that Python makes no integer of, or that are none at all."""
+
+texts = st.one_of(st.text(max_size=40), st.sampled_from(ABSURD_NUMBERS))
+
+
+@settings(deadline=None)
+@given(st.builds("{}{}{}".format, st.text(max_size=3), texts, st.text(max_size=3)), texts, texts)
+def test_whatever_the_gold_every_habit_spoils_it_or_does_not_apply(
+    gold: str, question: str, context: str
+) -> None:
+    item = Item(id="1", question=question, answers=(gold,), context=context)
+    for habit in Habit:
+        assert isinstance(spoil(item, habit), str | None)
+
+
+@pytest.mark.parametrize("gold", ABSURD_NUMBERS)
+@pytest.mark.parametrize("scorer", [Scorer.numeric, Scorer.exact, Scorer.f1, Scorer.contains, Scorer.choice])
+def test_absurd_numbers_are_scored_like_any_text(scorer: Scorer, gold: str) -> None:
+    for said in ABSURD_NUMBERS:
+        assert 0 <= score(scorer, [gold], said).hard <= score(scorer, [gold], said).soft <= 1
 
 
 def share_solved(items: list[Item], scorer: Scorer, skill: str) -> float:

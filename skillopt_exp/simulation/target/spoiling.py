@@ -21,6 +21,7 @@ _TITLE = re.compile(r"\[TLE\]\s*(.*?)\s*(?=\[PAR\]|\[DOC\]|\[TLE\]|$)", re.DOTAL
 _CAPITALISED = re.compile(r"(?<=[a-z,] )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
 _ARTICLES = {"a", "an", "the"}
 _LONGEST_TITLE = 40
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,11 @@ class Case:
 
     @cached_property
     def number(self) -> float | None:
-        """The gold as a number, or None."""
+        """The gold as a number, or None; one that is too large to reckon with is text like any other."""
         if not _NUMBER_GOLD.fullmatch(self.gold.strip()):
             return None
-        return _value(_NUMBER.findall(self.gold)[0])
+        value = _value(_NUMBER.findall(self.gold)[0])
+        return value if abs(value) <= _LARGEST else None
 
     @cached_property
     def other(self) -> str:
