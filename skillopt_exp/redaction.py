@@ -8,6 +8,7 @@ that holds a key has that very value.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from skillopt_exp.errors import UsageError
 
@@ -32,8 +33,13 @@ _KEY_SHAPES = re.compile(
     | \bBearer\s+[A-Za-z0-9._~+/-]{8,}=*
     | -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----[^-]*(?:-----END\ [A-Z ]*PRIVATE\ KEY-----)?
     | (?P<kept>\b(?:AccountKey|SharedAccessKey|SharedAccessSignature|sig)=)[A-Za-z0-9%+/=_-]{16,}
-    | (?P<told>\b(?i:password|passwd|pwd)=)[^;&\s"']{4,}
+    | (?P<told>(?<![A-Za-z0-9])(?i:(?:[a-z]+[-_])*(?:
+          password|passwd|pwd|secret|token|sig|signature|(?:api|access|secret|auth)[-_]?key
+      ))=["']?)(?!(?i:null|none)\b)[^;&\s"',}\]]{4,}   # an assignment: api_key=..., DB_PASSWORD=...
+    | (?P<query>[?&](?i:key|auth|code|credential)=)[^;&\s"'\#]{4,}      # of an address
     | (?P<header>\b(?i:(?:x-)?api[-_]?key|authorization)["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;}\[]{16,}
+    # A shorter one tells itself from a word by its digits.
+    | (?P<short>\b(?i:(?:x-)?api[-_]?key)["']?\s*:\s*["']?)(?=[^\s"',;}\[]*\d)[^\s"',;}\[]{6,}
     """,
     re.VERBOSE,
 )
@@ -50,6 +56,9 @@ _COPIED_VARIABLES = "env_copy"
 """Hydra's key that lists variables whose values it writes into what it saves."""
 
 _COPIED_KEY = re.compile(r"(?:key|token|secret|password|passwd)\b", re.IGNORECASE)
+
+_KEY_OPTION = re.compile(r"--?(?:[a-z]+[-_])*(?:key|token|secret|password)", re.IGNORECASE)
+"""An option of other programs, after which a key stands by itself."""
 
 _INNER_ENTRY = re.compile(r"[{,]\s*[\"']?[+~]*([\w./@-]+)[\"']?\s*[:=]\s*[\"']?([^\s,{}\[\]\"']+)")
 
@@ -76,7 +85,9 @@ def refuse_secrets(arguments: Sequence[str]) -> None:
     Raises:
         UsageError: before anything could have been written anywhere.
     """
-    for argument in arguments:
+    for before, argument in pairwise(["", *arguments]):
+        if _KEY_OPTION.fullmatch(before):
+            raise refusal(before)
         name, equals, value = argument.lstrip("+~").partition("=")
         named = bool(equals) and _is_secret_entry(name, value)
         inner = value.lstrip("\"' ").startswith(("{", "[")) and any(
@@ -135,4 +146,5 @@ def _tells_apart(value: str) -> bool:
 
 def _blanked(match: re.Match[str]) -> str:
     """The secret blanked; the name that it stood under stays."""
-    return (match["kept"] or match["told"] or match["header"] or "") + BLANK
+    names = (match[group] for group in ("kept", "told", "query", "header", "short"))
+    return (next(filter(None, names), "")) + BLANK

@@ -37,6 +37,11 @@ NAMED = [
     ("{{'api-key': '{}', 'accept': '*/*'}}", "0123456789abcdef0123456789abcdef"),
     ("x-api-key: {}", "0123456789abcdef0123456789abcdef"),
     ("Authorization: Basic {}", "bWU6aHVudGVyMnNlY3JldA=="),
+    ("http://host/?api_key={}", "hunter2"),
+    ("http://host/v1?key={}&page=1", "hunter2"),
+    ("client_secret='{}', page=1", "hunter2"),
+    ("api_key: {}", "hunter2"),
+    ("/nowhere/token={}", "hunter2"),
 ]
 """Texts around a secret that is known by what it stands under."""
 
@@ -119,6 +124,8 @@ def test_what_stands_under_the_name_of_a_secret_is_blanked(around: str, secret: 
         "disk-skipped, task-force, ask-me-anything, ghostwriter-of-the-year-2024, sk_learn_models.jsonl",
         "eyJ is how a token begins; Bearer of news",
         "the API key is wrong: look at it",
+        "api_key: missing; max_tokens=1000; input_tokens=1234; token: unknown; api_key=null",
+        "x-api-key: header missing",
     ],
 )
 def test_ordinary_texts_stay_as_they_are(text: str) -> None:

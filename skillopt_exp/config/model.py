@@ -1,6 +1,7 @@
 """``model``: the two roles, each with an endpoint, a name and parameters of its own."""
 
 import math
+import re
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
@@ -8,6 +9,8 @@ from typing import Any
 
 from skillopt_exp.config.key import Affects, key
 from skillopt_exp.errors import UsageError
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Provider(Enum):
@@ -119,6 +122,12 @@ class EndpointConfig:
         if self.max_concurrency < 1:
             raise UsageError(
                 f"max_concurrency of model {self.name!r} is {self.max_concurrency}; give 1 or more"
+            )
+        if self.api_key_env is not None and not _VARIABLE.fullmatch(self.api_key_env):
+            # It may be a key that stands where its variable's name should: not repeated.
+            raise UsageError(
+                f"api_key_env of model {self.name!r} is no name of an environment variable; put the key into "
+                "a variable and give its NAME, as DEEPSEEK_API_KEY"
             )
         if not 0 < self.timeout < math.inf:
             raise UsageError(f"timeout of model {self.name!r} is {self.timeout}; give seconds above 0")
