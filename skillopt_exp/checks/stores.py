@@ -77,7 +77,7 @@ def _wrong(file: Path, *, writable: bool) -> str | None:
     """What keeps ``file`` from being a database, seen from outside."""
     try:
         kind = stat.S_IFMT(file.stat().st_mode)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return _wrong_parent(file) if writable else None
     except OSError as error:
         return f"cannot be looked at ({error.strerror})"

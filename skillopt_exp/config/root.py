@@ -92,20 +92,21 @@ def to_config(composed: DictConfig, *, asks: Collection[Role] = tuple(Role)) -> 
     Raises:
         UsageError: an unknown key (with the nearest known one), a missing or impossible value.
     """
-    refuse_unknown_keys(composed)
-    if not asks_both(composed):
-        composed = target_alone(composed)
-    missing = sorted(OmegaConf.missing_keys(composed))
-    if Role.optimizer not in asks and _OPTIMIZER_NAME in missing and _TARGET_NAME not in missing:
-        composed = composed.copy()
-        OmegaConf.update(composed, _OPTIMIZER_NAME, composed.model.target.name)
-        missing.remove(_OPTIMIZER_NAME)
-    if missing:
-        raise UsageError(f"{missing[0]} has no value yet; give one: {missing[0]}=...")
     try:
+        refuse_unknown_keys(composed)
+        if not asks_both(composed):
+            composed = target_alone(composed)
+        missing = sorted(OmegaConf.missing_keys(composed))
+        if Role.optimizer not in asks and _OPTIMIZER_NAME in missing and _TARGET_NAME not in missing:
+            composed = composed.copy()
+            OmegaConf.update(composed, _OPTIMIZER_NAME, composed.model.target.name)
+            missing.remove(_OPTIMIZER_NAME)
+        if missing:
+            raise UsageError(f"{missing[0]} has no value yet; give one: {missing[0]}=...")
         config = OmegaConf.to_object(composed)
     except OmegaConfBaseException as error:
-        raise UsageError(str(error).strip().splitlines()[0]) from error
+        where = f"{error.full_key}: " if error.full_key else ""
+        raise UsageError(f"{where}{str(error).strip().splitlines()[0]}") from error
     assert isinstance(config, Config)
     return config
 

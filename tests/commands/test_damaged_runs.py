@@ -126,7 +126,12 @@ def test_undamaged_it_comes_to_the_same_end(
     check(run, runs, code, message)
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+FIRST = ("deleted", "cut in half")
+
+
+@pytest.mark.parametrize(
+    "damage", [each if each in FIRST else pytest.param(each, marks=pytest.mark.slow) for each in DAMAGES]
+)
 @pytest.mark.parametrize("name", NEEDED)
 def test_damage_to_what_a_run_stands_on_is_refused_by_the_name_of_the_file(
     name: str, damage: str, runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -137,6 +142,20 @@ def test_damage_to_what_a_run_stands_on_is_refused_by_the_name_of_the_file(
     check(run, runs, code, message)
     assert code in REFUSALS
     assert NEEDED[name] in message
+
+
+def test_a_second_run_in_the_same_folder_is_refused_and_harms_nothing(
+    runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runs.copied(tmp_path / "copy")
+    before = all_files(run)
+    refused = skillopt(*SMALL, "train.seed=7", "hydra.run.dir=run", cwd=tmp_path / "copy")
+    assert refused.returncode == 2
+    assert "already holds a run" in refused.stderr
+    assert all_files(run) == before
+    code, message = resumed(run, capsys)
+    assert code == 0, message
+    check(run, runs, code, message)
 
 
 @pytest.mark.slow

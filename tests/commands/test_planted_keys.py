@@ -1,4 +1,4 @@
-"""A key anywhere in a command line: refused, and repeated nowhere, whatever else is wrong with the command."""
+"""A key anywhere in a command line: refused, and repeated nowhere, whatever else is wrong with it."""
 
 from pathlib import Path
 
