@@ -35,7 +35,7 @@ _KEY_SHAPES = re.compile(
     | (?P<kept>\b(?:AccountKey|SharedAccessKey|SharedAccessSignature|sig)=)[A-Za-z0-9%+/=_-]{16,}
     | (?P<told>(?<![A-Za-z0-9])(?i:(?:[a-z]+[-_])*(?:
           password|passwd|pwd|secret|token|sig|signature|(?:api|access|secret|auth)[-_]?key
-      ))=["']?)(?!(?i:null|none)\b)[^;&\s"',}\]]{4,}   # an assignment: api_key=..., DB_PASSWORD=...
+      ))=["']?)(?!(?i:null|none)\b|\.\.\.)[^;&\s"',}\]]{4,}   # an assignment: api_key=..., DB_PASSWORD=...
     | (?P<query>[?&](?i:key|auth|code|credential)=)[^;&\s"'\#]{4,}      # of an address
     | (?P<header>\b(?i:(?:x-)?api[-_]?key|authorization)["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;}\[]{16,}
     # A shorter one tells itself from a word by its digits.

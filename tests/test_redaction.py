@@ -126,6 +126,7 @@ def test_what_stands_under_the_name_of_a_secret_is_blanked(around: str, secret: 
         "the API key is wrong: look at it",
         "api_key: missing; max_tokens=1000; input_tokens=1234; token: unknown; api_key=null",
         "x-api-key: header missing",
+        "Set it (export DEEPSEEK_API_KEY=...), or train without one",
     ],
 )
 def test_ordinary_texts_stay_as_they_are(text: str) -> None:

@@ -1,10 +1,11 @@
 """The models that will be asked: their keys, where they are, and the caps on what they may cost."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from skillopt_exp import llm
 from skillopt_exp.checks.check import Check, Subject
-from skillopt_exp.config.model import ModelConfig
+from skillopt_exp.config.model import ModelConfig, Provider
 from skillopt_exp.config.spending import BudgetConfig
 from skillopt_exp.errors import BudgetError, UsageError
 from skillopt_exp.llm.budget import loosely_held, unenforceable
@@ -21,16 +22,19 @@ def check_keys(model: ModelConfig, asks: Collection[Role]) -> Check:
 
 
 def check_addresses(model: ModelConfig, asks: Collection[Role]) -> tuple[Check, Mapping[Role, Endpoint]]:
-    """The endpoints of the roles that can be asked. Of a key that is missing ``check_keys`` tells."""
+    """The endpoints of the roles that can be asked. Of a missing key ``check_keys`` tells."""
     problems, endpoints = [], {}
     for role, settings in by_role(model).items():
         if role not in asks:
             continue
+        keyless = settings.api_key_env is not None and not read_key(settings.api_key_env)
         try:
-            endpoints[role] = locate(role, settings)
+            endpoint = locate(role, replace(settings, api_key_env=None) if keyless else settings)
         except UsageError as error:
-            if settings.api_key_env is None or read_key(settings.api_key_env):
-                problems.append(error)
+            problems.append(error)
+            continue
+        if not keyless or settings.provider is Provider.simulated:
+            endpoints[role] = endpoint
     return Check(Subject.addresses, tuple(problems)), endpoints
 
 

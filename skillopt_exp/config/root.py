@@ -67,7 +67,7 @@ _CHOICES: dict[Any, dict[str, Any]] = {
 }
 """The schemas that a file of a group may choose for a key of this declared type, by the choice's name."""
 
-_TARGET_NAME, _OPTIMIZER_NAME = "model.target.name", "model.optimizer.name"
+_OPTIMIZER_NAME = "model.optimizer.name"
 
 
 def register() -> None:
@@ -97,12 +97,14 @@ def to_config(composed: DictConfig, *, asks: Collection[Role] = tuple(Role)) -> 
         if not asks_both(composed):
             composed = target_alone(composed)
         missing = sorted(OmegaConf.missing_keys(composed))
-        if Role.optimizer not in asks and _OPTIMIZER_NAME in missing and _TARGET_NAME not in missing:
-            composed = composed.copy()
-            OmegaConf.update(composed, _OPTIMIZER_NAME, composed.model.target.name)
+        unnamed = Role.optimizer not in asks and _OPTIMIZER_NAME in missing
+        if unnamed:
             missing.remove(_OPTIMIZER_NAME)
         if missing:
             raise UsageError(f"{missing[0]} has no value yet; give one: {missing[0]}=...")
+        if unnamed:
+            composed = composed.copy()
+            OmegaConf.update(composed, _OPTIMIZER_NAME, composed.model.target.name)
         config = OmegaConf.to_object(composed)
     except OmegaConfBaseException as error:
         where = f"{error.full_key}: " if error.full_key else ""

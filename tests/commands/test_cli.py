@@ -82,6 +82,25 @@ def test_bad_input_gets_one_message_and_leaves_nothing(
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+def test_what_a_run_warns_of_on_its_way_looks_like_its_other_warnings(tmp_path: Path) -> None:
+    capped = skillopt("model=simulated", *SMALL, "budget.calls=60", cwd=tmp_path)
+    assert capped.returncode == 5
+    assert "\nwarning  50 % of budget.calls are spent: 30 calls\n" in capped.stdout
+    assert "[WARNING]" not in capped.stdout + capped.stderr
+    assert "50 % of budget.calls" in (only_run(tmp_path) / "skillopt_exp.log").read_text(encoding="utf-8")
+    (tmp_path / "again").mkdir()
+    resumed = skillopt("resume", f"run={only_run(tmp_path)}", "budget.calls=70", cwd=tmp_path / "again")
+    assert resumed.returncode == 5
+    assert "\nwarning  " in resumed.stdout
+    assert resumed.stderr.count("\n") == 1, "the one message"
+
+
+def test_options_may_stand_between_overrides(tmp_path: Path) -> None:
+    shown = skillopt("dataset=qa", "--cfg", "job", "train.seed=7", "-p", "train", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "seed: 7" in shown.stdout
+
+
 def test_a_key_on_the_command_line_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     refused = skillopt("-m", "+llm.api_key=sk-demo-000", "dataset=demo", cwd=tmp_path)
     assert refused.returncode == 2

@@ -118,5 +118,16 @@ def test_missing_data_is_an_error_as_in_training() -> None:
         commands.run(["plan", "dataset=qa", "dataset.path=nowhere.jsonl"])
 
 
+def test_a_plan_for_simulated_models_says_that_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "SIMULATED" in planned(capsys, "dataset=demo", "model=simulated")
+    assert "SIMULATED" not in planned(capsys, "dataset=demo")
+
+
+def test_what_training_would_refuse_of_the_models_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("model.target.name=a", "model.optimizer.name=b")
+    out = planned(capsys, "dataset=demo", "model=openai_compatible", *names)
+    assert "warning  model.target.base_url is null" in out
+
+
 def test_help_names_the_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert "seconds_per_call" in planned(capsys, "--help")

@@ -81,6 +81,15 @@ def test_a_matrix_without_failures_ends_with_zero(tmp_path: Path, capsys: pytest
     assert "1/1  simulated on demo: done" in capsys.readouterr().out
 
 
+def test_a_matrix_says_where_its_runs_are_in_mlflow(tmp_path: Path) -> None:
+    done = skillopt(
+        "transfer", "skill=good.md", "datasets=[demo]", "model=simulated", "dataset.limit=40", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"MLflow   mlflow ui --backend-store-uri sqlite:///{tmp_path}/mlflow.db" in done.stdout
+    assert "/#/experiments/1\n" in done.stdout
+
+
 def test_an_entry_may_name_the_target_or_the_file() -> None:
     assert entries(MODELS, ["ollama:qwen3:8b", "deepseek", "deepseek"], []) == [
         Entry(MODELS, "ollama:qwen3:8b", ("model=ollama",), "qwen3:8b"),
