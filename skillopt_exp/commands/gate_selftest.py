@@ -22,6 +22,9 @@ VERB = Verb(
     "python -m skillopt_exp gate-selftest gate=significant val_sizes=[50,200]",
 )
 
+MOST = 100_000
+"""Of anything that is simulated: more takes hours, or more memory than there is."""
+
 RUNS, RUNS_OF_SLOW_GATES = 2000, 100
 
 
@@ -52,8 +55,10 @@ class GateSelftestArguments:
 
     def __post_init__(self) -> None:
         counts = (self.steps, self.test_size, *self.sizes, *([] if self.runs is None else [self.runs]))
-        if min(counts) < 1:
-            raise UsageError("steps, test_size, runs and each of val_sizes must be 1 or more")
+        if not self.sizes:
+            raise UsageError("val_sizes is empty; name at least one, as val_sizes=[100]")
+        if not 1 <= min(counts) <= max(counts) <= MOST:
+            raise UsageError(f"steps, test_size, runs and each of val_sizes must be from 1 to {MOST:,}")
         if self.seed < 0:
             raise UsageError(f"seed is {self.seed}; give 0 or more")
         try:

@@ -30,6 +30,11 @@ def parse_options(arguments: Sequence[str]) -> Namespace:
         close = meant(unknown[0].partition("=")[0], known)
         hint = did_you_mean(close) if close else "see python -m skillopt_exp --hydra-help"
         raise UsageError(f"there is no option {unknown[0]!r}; {hint}")
+    if options.experimental_rerun is not None:
+        # Hydra would unpickle the file, and with it run whatever code it holds.
+        raise UsageError(
+            "--experimental-rerun is not supported; python -m skillopt_exp resume goes on with a run"
+        )
     return options
 
 

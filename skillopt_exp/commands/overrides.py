@@ -108,7 +108,9 @@ def _nodes() -> frozenset[str]:
 
 def _values(override: Override) -> Iterable[Any]:
     value: Any = override._value  # `value()` refuses sweeps
-    return value.list if isinstance(value, ChoiceSweep) else (value,)
+    if isinstance(value, ChoiceSweep):
+        return value.list
+    return () if override.is_sweep_override() else (value,)
 
 
 def _shown(value: Any) -> str:

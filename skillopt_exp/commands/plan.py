@@ -1,6 +1,7 @@
 """``plan``: what a run would ask and cost, before any paid call."""
 
 import asyncio
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class PlanArguments:
     def __post_init__(self) -> None:
         if not 0 <= self.failure_rate <= 1:
             raise UsageError(f"failure_rate is {self.failure_rate}; give a share from 0 to 1")
-        if not self.seconds_per_call >= 0:
+        if not 0 <= self.seconds_per_call < math.inf:
             raise UsageError(f"seconds_per_call is {self.seconds_per_call}; give 0 seconds or more")
         for name in ("target_reply_tokens", "optimizer_reply_tokens"):
             if getattr(self, name) < 1:

@@ -36,6 +36,8 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     if asked.train_size < 1:
         raise UsageError(f"train_size is {asked.train_size}; give 1 or more items")
+    if asked.num_epochs < 0:
+        raise UsageError(f"num_epochs is {asked.num_epochs}; give 0 or more")
     derived = rules.derive(load_table(asked.rule), asked.train_size)
     steps = rules.steps_per_epoch(asked.train_size, derived.batch_size)
     low, high = derived.steps

@@ -123,6 +123,10 @@ class EndpointConfig:
             raise UsageError(
                 f"max_concurrency of model {self.name!r} is {self.max_concurrency}; give 1 or more"
             )
+        if not self.name.strip() or not self.name.isprintable():
+            raise UsageError(
+                f"the name of a model is {self.name!r}; give it as its provider does, on one line"
+            )
         if self.api_key_env is not None and not _VARIABLE.fullmatch(self.api_key_env):
             # It may be a key that stands where its variable's name should: not repeated.
             raise UsageError(

@@ -67,8 +67,8 @@ def test_help_answers_without_simulating(capsys: pytest.CaptureFixture[str]) -> 
     [
         ("train.seed=3", r"gate-selftest has no key 'train\.seed'; did you mean seed"),
         ("gate.alhpa=3", r"did you mean gate\.alpha"),
-        ("runs=0", r"must be 1 or more"),
-        ("val_sizes=[30,0]", r"each of val_sizes must be 1 or more"),
+        ("runs=0", r"must be from 1"),
+        ("val_sizes=[30,0]", r"each of val_sizes must be from 1"),
         ("seed=-1", r"seed is -1; give 0 or more"),
         (
             "gains=[0.7]",

@@ -187,6 +187,7 @@ COMPOSED = [
     ("dataset.name=a b\nc", "quote it"),
     ("gate=nope", "names no file of conf/gate"),
     ("model=deepsek", "did you mean deepseek?"),
+    ("model.target.name=", "name of a model"),
     ("model.target.api_key_env=not-a-name", "no name of an environment variable"),
 ]  # fmt: skip
 
@@ -227,6 +228,11 @@ def test_an_override_that_cannot_be_gets_one_message(
         (["--config-name", "gone"], "gone"),
         (["rule", "train_size=" + "9" * 5000], "too many digits"),
         (["rule", "train_size=5", "rule=../gate/strict"], "there is no rule"),
+        (["rule", "train_size=5", "num_epochs=-1"], "num_epochs is -1"),
+        (["plan", *QUICK, "seconds_per_call=inf"], "seconds_per_call is inf"),
+        (["gate-selftest", "val_sizes=[99999999999999]"], "from 1 to 100,000"),
+        (["gate-selftest", "val_sizes=[]"], "val_sizes is empty"),
+        (["--experimental-rerun", "x"], "resume goes on"),
         (["transfer", "skill=notes.md", "models=[{a: 1}]"], "a list of plain values"),
         (["eval", "skill=none", *QUICK, "out=" + "x" * 300], "File name too long"),
         (["eval", "skill=none", *QUICK, "out=/proc/foo"], "out=..."),
