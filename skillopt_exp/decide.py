@@ -187,6 +187,7 @@ def _skillopt(
         update_mode=optimizer.skill_update_mode,
         skill_aware=optimizer.use_skill_aware_reflection,
         max_notes=optimizer.skill_aware_consolidate_threshold,
+        num_candidates=optimizer.num_candidates,
         epoch_end=EpochSettings(
             slow_update=optimizer.use_slow_update,
             meta_skill=optimizer.use_meta_skill,
@@ -249,7 +250,8 @@ def _gate(config: Config, optimizer: SkillOptConfig, steps_per_epoch: int, num_v
     num_comparisons = num_epochs * steps_per_epoch
     if optimizer.use_slow_update and optimizer.slow_update_gate_with_selection:
         num_comparisons += max(0, num_epochs - 1)
-    settings = GateSettings(config.gate.metric, config.gate.criterion(num_comparisons), config.train.seed)
+    criterion = config.gate.criterion(num_comparisons, optimizer.num_candidates)
+    settings = GateSettings(config.gate.metric, criterion, config.train.seed)
     if num_comparisons > 0:
         outlook.refuse_hopeless(settings, num_val)
     return settings

@@ -11,6 +11,7 @@ from functools import cached_property
 from math import ceil
 
 from skillopt_exp.batching import Batch, batches, sample
+from skillopt_exp.contest import Contest, Tried, decided, distinct
 from skillopt_exp.epoch import NOTHING, EpochEnd, EpochSettings
 from skillopt_exp.errors import ProviderError
 from skillopt_exp.flow import both, ordered, reduced
@@ -43,7 +44,8 @@ from skillopt_exp.stages.rate import limited
 from skillopt_exp.stages.reflect import MOST_NOTES, Brief, minibatches, reflect
 from skillopt_exp.stages.rollout import rollout
 from skillopt_exp.stages.select import select
-from skillopt_exp.stages.update import update
+from skillopt_exp.stages.update import Updated, update
+from skillopt_exp.stages.variants import variants
 from skillopt_exp.tasks.base import Task
 from skillopt_exp.transitions import advance, after_epoch, waved_through
 from skillopt_exp.watch import Watcher
@@ -77,6 +79,12 @@ class Settings:
     update_mode: UpdateMode = UpdateMode.patch
     skill_aware: bool = False
     max_notes: int | None = None
+    num_candidates: int = 1
+
+    @property
+    def candidates(self) -> int:
+        """How many candidates a step tries at most: a whole skill has no parts to choose from."""
+        return 1 if self.mode.most == 1 else self.num_candidates
 
     @property
     def mode(self) -> Mode:
@@ -179,10 +187,8 @@ class Trainer:
             prompts=prompts,
         )
         selected = await select(self.optimizer, skill, pool, limit.edits, mode=mode, prompts=prompts)
-        updated = await update(
-            self.optimizer, skill, selected, mode=mode, max_notes=settings.max_notes, prompts=prompts
-        )
-        judged = await self.judge(updated.skill, state.current, step=batch.step, batch=rollouts)
+        contest = await self.contest(state, batch.step, selected, pool, rollouts)
+        updated, judged = contest.best.updated, contest.best.judged
         state = advance(state, batch.step, judged, patches, updated.edits + updated.notes, metric)
 
         epoch_end = None
@@ -195,9 +201,10 @@ class Trainer:
             patches=patches,
             merged=merged,
             limit=limit,
-            selected=updated.selected,
+            selected=contest.selected,
             edits=updated.edits,
             judged=judged,
+            others=contest.others,
             state=state,
             epoch_end=epoch_end,
             notes=updated.notes,
@@ -257,6 +264,28 @@ class Trainer:
         )
         together = await merged(Source.mixed, failures + successes)
         return together[0] if together else Patch(())
+
+    async def contest(
+        self, state: TrainState, step: int, selected: Patch, pool: Patch, batch: Sequence[Rollout]
+    ) -> Contest:
+        """The candidates that the proposals make, each before the gate: one, or several at once."""
+        settings, skill = self.settings, state.current.skill
+
+        async def made(choice: Patch) -> Updated:
+            return await update(
+                self.optimizer,
+                skill,
+                choice,
+                mode=settings.mode,
+                max_notes=settings.max_notes,
+                prompts=settings.prompts,
+            )
+
+        async def tried(updated: Updated) -> Tried:
+            return Tried(updated, await self.judge(updated.skill, state.current, step=step, batch=batch))
+
+        updates = await ordered(made, variants(selected, pool, settings.candidates))
+        return decided(await ordered(tried, distinct(updates)), selected, updates)
 
     async def end_epoch(self, state: TrainState, batch: Batch) -> EpochTrace | None:
         """Slow update and meta skill; the guidance passes the gate like any edit, unless it need not."""

@@ -135,7 +135,7 @@ class Tally(Watcher):
         )
 
     def _saved(self) -> int:
-        """Attempts at val items that candidates were spared, less what it took to screen them.
+        """Attempts at val items that the candidates of steps were spared, less what it took to screen them.
 
         Negative where screening took more than it spared.
         """

@@ -114,6 +114,7 @@ SWITCHES = {
     "optimizer.min_learning_rate": ("optimizer.min_learning_rate=1", "history.jsonl"),
     "optimizer.lr_control_mode": ("optimizer.lr_control_mode=none", "steps/step_0001/patches.json"),
     "optimizer.max_skill_tokens": ("optimizer.max_skill_tokens=10", "history.jsonl"),
+    "optimizer.num_candidates": ("optimizer.num_candidates=3", "history.jsonl"),
     "optimizer.prompts_dir": ("optimizer.prompts_dir=prompts", "steps/step_0001/patches.json"),
     "optimizer.skill_update_mode": (
         "optimizer.skill_update_mode=rewrite_from_suggestions",

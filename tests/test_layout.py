@@ -33,11 +33,13 @@ ROOMS: dict[str, set[str]] = {
     "outlook": {"errors", "records", "rules", "stages.gate", "stats"},
     "leak": {"records"},
     "scoring": {"flow", "llm.base", "records", "stages.gate"},
+    "contest": {"records", "stages.update"},
     "judging": {"flow", "leak", "llm.base", "prompts", "records", "scoring", "skill", "stages"},
     "epoch": {"flow", "llm.base", "prompts", "records", "skill", "stages"},
     "transitions": {"records", "stages.gate"},
     "loop": {
         "batching",
+        "contest",
         "epoch",
         "errors",
         "flow",

@@ -109,13 +109,16 @@ class GateConfig:
             return None
         return max(LEAST_BLOCK, num_val // 10) if self.block is None else self.block
 
-    def criterion(self, num_comparisons: int) -> Criterion:
-        """The rule with its numbers, for a run of so many comparisons."""
+    def criterion(self, num_comparisons: int, candidates: int = 1) -> Criterion:
+        """The rule with its numbers, for a run of so many comparisons.
+
+        The best of several ``candidates`` is one comparison, and each of them has its part of alpha.
+        """
         alpha = DEFAULT_ALPHA if self.alpha is None else self.alpha
         return Criterion(
             rule=self.rule,
             margin=0.0 if self.margin is None else self.margin,
-            alpha=alpha_of_one(alpha, self.alpha_per, num_comparisons),
+            alpha=alpha_of_one(alpha, self.alpha_per, num_comparisons) / candidates,
             no_regression=self.no_regression,
         )
 

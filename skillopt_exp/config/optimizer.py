@@ -8,6 +8,9 @@ from skillopt_exp.errors import UsageError
 from skillopt_exp.records import PairPolicy, RateControl, UpdateMode
 from skillopt_exp.schedule import Scheduler
 
+MOST_CANDIDATES = 16
+"""Of one step: more of them are scored on val for hardly any other text."""
+
 
 @dataclass(kw_only=True)
 class OptimizerConfig:
@@ -100,6 +103,11 @@ class SkillOptConfig(WritingConfig):
         help="patch (edits), rewrite_from_suggestions (one rewrite a step), full_rewrite_minibatch "
         "(each minibatch writes a whole skill)",
     )
+    num_candidates: int = key(
+        1,
+        affects=Affects.result,
+        help="candidates a step tries, of different choices among its proposals; the gate takes the best",
+    )
     use_slow_update: bool = key(
         True,
         affects=Affects.result,
@@ -156,6 +164,10 @@ class SkillOptConfig(WritingConfig):
             raise UsageError(
                 f"optimizer.skill_aware_consolidate_threshold is {self.skill_aware_consolidate_threshold}; "
                 "give 1 or more notes, or null to keep them all"
+            )
+        if not 1 <= self.num_candidates <= MOST_CANDIDATES:
+            raise UsageError(
+                f"optimizer.num_candidates is {self.num_candidates}; give 1 to {MOST_CANDIDATES}"
             )
         if self.slow_update_samples < 1:
             raise UsageError(

@@ -1,6 +1,7 @@
 """The watcher that keeps ``items.csv`` and ``items.png`` in a run's folder."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 from skillopt_exp.items.heat_map import draw
 from skillopt_exp.items.ledger import SEED, Column, Ledger, change_name
@@ -76,14 +77,18 @@ class ItemKeeper(Watcher):
 
     def _learn(self, scored: ScoredSkill, selection: Sequence[Rollout]) -> None:
         """What is known of a skill: of all items, or of those that it was tried on."""
-        if len(scored.scores) == len(self._items):
-            pairs = zip(self._items, scored.scores, strict=True)
-            self._known[scored.skill.digest] = {item.id: score.hard for item, score in pairs}
+        if scored.num_items == len(self._items):
+            pairs = zip(self._items, scored.by_item(), strict=True)
+            self._known[scored.skill.digest] = _averaged(
+                (item.id, score.hard) for item, attempts in pairs for score in attempts
+            )
         elif selection:
-            self._known[scored.skill.digest] = {each.item.id: each.score.hard for each in selection}
+            self._known[scored.skill.digest] = _averaged(
+                (each.item.id, each.score.hard) for each in selection
+            )
 
     def _read(self, step: int) -> Scores:
-        return {line.id: line.hard for line in read_rollouts(self._folder.selection(step))}
+        return _averaged((line.id, line.hard) for line in read_rollouts(self._folder.selection(step)))
 
     def _add(self, record: StepRecord) -> None:
         self._add_change(record, change_name(record.step))
@@ -94,3 +99,11 @@ class ItemKeeper(Watcher):
         scores = None if record.candidate_digest is None else self._known.get(record.candidate_digest)
         if scores and record.outcome is not Outcome.unchanged:
             self._columns.append(Column(name, record.outcome is Outcome.accepted, scores))
+
+
+def _averaged(attempts: Iterable[tuple[str, float]]) -> Scores:
+    """The mean over the attempts at each item."""
+    by_item: dict[str, list[float]] = {}
+    for name, hard in attempts:
+        by_item.setdefault(name, []).append(hard)
+    return {name: math.fsum(hards) / len(hards) for name, hards in by_item.items()}

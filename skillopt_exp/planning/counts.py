@@ -42,7 +42,7 @@ class Asked:
     """What one step asks of the optimizer when every reply holds edits.
 
     ``merges`` are counted level by level. ``selects`` ask one after the other: how many edits, and which.
-    ``rewrites`` make the candidate where edits do not. ``failures`` are the reflections on failures.
+    ``rewrites`` make the ``candidates`` where edits do not. ``failures`` are the reflections on failures.
     """
 
     reflect: int
@@ -50,18 +50,15 @@ class Asked:
     merges: tuple[int, ...]
     selects: int
     rewrites: int
+    candidates: int
 
     @property
     def aggregate(self) -> int:
         return sum(self.merges)
 
-    @property
-    def candidates(self) -> int:
-        return int(self.reflect > 0)
-
     def waves(self, at_once: int) -> int:
         """Rounds after reflection, which wait for each other, with ``at_once`` calls under way."""
-        return sum(math.ceil(calls / at_once) for calls in self.merges) + self.selects + self.rewrites
+        return sum(math.ceil(calls / at_once) for calls in self.merges) + self.selects + (self.rewrites > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +124,14 @@ def asked(patches: Patches, settings: Settings) -> Asked:
         fillvalue=0,
     )
     together = (1,) if patches.failures and patches.successes else ()
+    candidates = settings.candidates if patches.total else 0
     return Asked(
         reflect=patches.total,
         failures=patches.failures,
         merges=(*(sum(level) for level in apart), *together),
         selects=_selects(patches, settings.rate_control),
-        rewrites=int(patches.total > 0 and settings.mode.rewrites),
+        rewrites=candidates if settings.mode.rewrites else 0,
+        candidates=candidates,
     )
 
 
@@ -194,7 +193,7 @@ def most(sizes: Sizes, settings: Settings, *, at_once: int) -> StepCounts:
         levels=max(len(outcome.merges) for outcome in outcomes),
         select=max(outcome.selects for outcome in outcomes),
         rewrite=max(outcome.rewrites for outcome in outcomes),
-        candidates=1,
+        candidates=settings.candidates,
         waves=sum(math.ceil(calls / at_once) for calls in reflect)
         + max(outcome.waves(at_once) for outcome in outcomes),
     )

@@ -222,7 +222,7 @@ class _Walk:
         most = self._settings.max_notes
         if not self._settings.skill_aware or most is None or notes <= most or not counts.failures:
             return Amount()
-        questions = min(1, counts.failures)
+        questions = min(1, counts.failures) * self._settings.candidates
         prompt = await notes_prompt(shown, self._settings, ceil(notes))
         return self._asked(questions, prompt.times(questions))
 

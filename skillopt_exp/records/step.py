@@ -48,6 +48,9 @@ class StepRecord:
     candidate_at_most: float | None = None
     num_selection: int = 0
     num_screening: int = 0
+    other_verdicts: tuple[str, ...] = ()
+    other_selection: int = 0
+    other_screening: int = 0
     edit_budget_reason: str = ""
     compaction: Compaction | None = None
     epoch_end: EpochRecord | None = None
@@ -61,8 +64,9 @@ class StepRecord:
 class StepTrace:
     """Everything that one step made, stage by stage, for those who keep or show it.
 
-    ``epoch_end`` is what followed the last step of an epoch; ``state`` comes after that. ``notes`` says of
-    each reminder whether it was added to the appendix, ``notes_compaction`` what became of too many.
+    ``others`` are candidates that were tried beside the one that the step ended with. ``epoch_end`` is what
+    followed the last step of an epoch; ``state`` comes after that. ``notes`` says of each reminder whether
+    it was added to the appendix, ``notes_compaction`` what became of too many.
     """
 
     epoch: int
@@ -75,6 +79,7 @@ class StepTrace:
     judged: Judged
     state: TrainState
     epoch_end: EpochTrace | None = None
+    others: tuple[Judged, ...] = ()
     notes: tuple[EditResult, ...] = ()
     notes_compaction: Compaction | None = None
 
@@ -124,6 +129,9 @@ class StepTrace:
             candidate_at_most=verdict.at_most,
             num_selection=len(judged.selection),
             num_screening=len(judged.screening),
+            other_verdicts=tuple(str(other.verdict) for other in self.others),
+            other_selection=sum(len(other.selection) for other in self.others),
+            other_screening=sum(len(other.screening) for other in self.others),
             edit_budget_reason=self.limit.reason,
             compaction=judged.compaction,
             epoch_end=None if self.epoch_end is None else self.epoch_end.record,

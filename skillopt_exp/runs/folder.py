@@ -199,6 +199,14 @@ class RunFolder:
         """The folder of what ``step`` made, stage by stage."""
         return self.path / "steps" / f"step_{step:04d}"
 
+    def other_candidate(self, step: int, number: int) -> Path:
+        """A candidate that was tried beside the one that ``step`` ended with; the first is number 2."""
+        return self.step(step) / f"candidate_{number}.md"
+
+    def other_selection(self, step: int, number: int) -> Path:
+        """Its attempts at val."""
+        return self.step(step) / f"selection_{number}.jsonl"
+
     def candidate(self, step: int) -> Path:
         """The candidate that ``step`` put before the gate."""
         return self.step(step) / "candidate.md"

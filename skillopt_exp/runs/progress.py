@@ -7,7 +7,7 @@ from skillopt_exp.errors import DataError
 from skillopt_exp.records import Progress, ScoredSkill, Skill, StepRecord, TrainState
 from skillopt_exp.runs.files import MEND
 from skillopt_exp.runs.folder import RunFolder
-from skillopt_exp.runs.rollouts import read_rollouts
+from skillopt_exp.runs.rollouts import RolloutLine, read_rollouts
 from skillopt_exp.runs.state import read_skill_text
 
 
@@ -54,7 +54,18 @@ def _candidates(
         if record.num_selection == len(seed.scores) and skill.digest not in known:
             yield scored
             known.add(skill.digest)
+        for number, _ in enumerate(record.other_verdicts, start=2):
+            other = _other(folder, record.step, number)
+            if len(other.scores) == len(seed.scores) and other.skill.digest not in known:
+                yield other
+                known.add(other.skill.digest)
         known.update(end.skill.digest for end in state.epoch_scored if end.step == record.step)
+
+
+def _other(folder: RunFolder, step: int, number: int) -> ScoredSkill:
+    skill = Skill(body=read_skill_text(folder.other_candidate(step, number)))
+    lines = read_rollouts(folder.other_selection(step, number))
+    return _of(skill, lines, step)
 
 
 def _scored(folder: RunFolder, skill: Skill, step: int, num_attempts: int) -> ScoredSkill:
@@ -63,6 +74,10 @@ def _scored(folder: RunFolder, skill: Skill, step: int, num_attempts: int) -> Sc
     lines = read_rollouts(file)
     if len(lines) != num_attempts:
         raise _does_not_belong(file, step, f" ({len(lines)} attempts, {num_attempts} were made)")
+    return _of(skill, lines, step)
+
+
+def _of(skill: Skill, lines: Sequence[RolloutLine], step: int) -> ScoredSkill:
     repeats = max((line.attempt for line in lines), default=1)
     return ScoredSkill(skill, tuple(line.score for line in lines), step, repeats=repeats)
 

@@ -154,6 +154,10 @@ class RunRecorder(Watcher):
         if trace.notes:
             _write_json(folder / "notes.json", trace.notes)
         _write_rollouts(self._folder.selection(trace.state.step), trace.judged.selection)
+        for number, other in enumerate(trace.others, start=2):
+            write_skill(self._folder.other_candidate(trace.state.step, number), other.candidate.skill)
+            _write_rollouts(self._folder.other_selection(trace.state.step, number), other.selection)
+            _write_json(folder / f"verdict_{number}.json", other.verdict)
         if trace.judged.screening:
             _write_rollouts(folder / "screening.jsonl", trace.judged.screening)
         _write_json(folder / "verdict.json", trace.judged.verdict)

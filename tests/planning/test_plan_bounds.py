@@ -70,8 +70,11 @@ patching = st.builds(
         at_once=st.sampled_from([1, 4]),
     ),
     patience=st.sampled_from([None, 1, 2]),
+    num_candidates=st.sampled_from([1, 1, 2]),
     max_skill_tokens=st.sampled_from([None, SKILL_LIMIT]),
 )
+# One edit has no other choice beside it: with several candidates a step applies two at least.
+patching = patching.map(lambda run: replace(run, num_candidates=1) if run.min_learning_rate == 1 else run)
 runs = st.builds(limited, patching, st.sampled_from(UpdateMode))
 noting = st.builds(replace, runs, skill_aware=st.just(True), max_notes=st.none() | st.integers(1, 9))
 data = st.builds(splits, st.integers(1, 14), st.integers(1, 4), st.integers(1, 3))
@@ -294,7 +297,7 @@ def inventive(*, correct_at_once: bool) -> Answer:
                 f"Mind {next(number)}." for _ in range(notes if 'kind="failure"' in prompt else 1)
             ],
             edits=[append(f"- Rule {next(number)}{'!' * 200}") for _ in range(6)],
-            revise_suggestions=[{"type": "add_rule", "instruction": f"Add {newest}."}] * 6,
+            revise_suggestions=[{"type": "add_rule", "instruction": f"Add {newest}.{i}."} for i in range(6)],
             **{"skill_candidates": [{"new_skill": whole}] * 2} if "skill_candidates" in prompt else {},
             selected_indices=[0, 1, 2, 3],
             learning_rate=1,
