@@ -34,8 +34,9 @@ def advance(
     remembered = Remembered(
         step=step,
         failure_summaries=tuple(patch.failure_summary for patch in failures if patch.failure_summary),
-        rejected_edits=tuple(result.edit for result in edits if not (accepted and result.applied)),
+        rejected_edits=tuple(result for result in edits if not (accepted and result.applied)),
         outcome=judged.verdict.outcome,
+        by=judged.verdict.by,
     )
     return replace(_kept(state, judged, metric), step=step, step_buffer=(*state.step_buffer, remembered))
 

@@ -126,7 +126,7 @@ def next_trace(state: TrainState, outcome: Outcome) -> StepTrace:
             step=step,
             current=candidate if accepted else state.current,
             best=candidate if accepted else state.best,
-            step_buffer=(*state.step_buffer, Remembered(step, ("units lost",), (lost,), outcome)),
+            step_buffer=(*state.step_buffer, Remembered(step, ("units lost",), (edits[1],), outcome)),
         ),
     )
 

@@ -109,7 +109,7 @@ async def test_a_harmful_edit_is_rejected_and_remembered_without_its_score() -> 
     assert state.current.skill == Skill()
     first, second = listener.traces
     assert str(first.judged.verdict) == "rejected(by: score)"
-    assert [edit.content for edit in first.state.step_buffer[0].rejected_edits] == [HARMFUL]
+    assert [each.edit.content for each in first.state.step_buffer[0].rejected_edits] == [HARMFUL]
     assert state.step_buffer == (), "the buffer ends with the epoch"
     assert isinstance(trainer.optimizer, ScriptedChat)
     shown = [messages[0].content for stage, messages in trainer.optimizer.asked if stage is Stage.reflect][-1]
@@ -403,7 +403,7 @@ async def test_what_leaked_is_shown_to_nobody() -> None:
     assert isinstance(trainer.optimizer, ScriptedChat)
     shown = [messages[0].content for stage, messages in trainer.optimizer.asked if stage is Stage.reflect][-1]
     assert "of test item" not in shown
-    assert '"outcome": "rejected"' in shown
+    assert '"outcome": "rejected (by: leak)"' in shown
 
 
 async def test_a_failure_of_the_provider_ends_the_step_and_is_no_score() -> None:
@@ -419,3 +419,14 @@ async def test_a_failure_of_the_provider_ends_the_step_and_is_no_score() -> None
     with pytest.raises(Refusal):
         await trainer.train(Skill())
     assert listener.traces == []
+
+
+async def test_the_optimizer_is_told_why_an_edit_or_a_candidate_was_refused() -> None:
+    nowhere = {"op": "replace", "target": "not there", "content": "- Say yes."}
+    trainer, _ = make(always(patch_reply(append(LONG), nowhere)), max_skill_tokens=20)
+    await trainer.train(Skill())
+    assert isinstance(trainer.optimizer, ScriptedChat)
+    shown = [messages[0].content for stage, messages in trainer.optimizer.asked if stage is Stage.reflect][-1]
+    (step,) = json.loads(shown.split("<memory>")[1].split("</memory>")[0])
+    assert step["outcome"] == "rejected (by: length)"
+    assert [each.get("why") for each in step["rejected_edits"]] == [None, "anchor_missing"]

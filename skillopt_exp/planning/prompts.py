@@ -11,6 +11,7 @@ from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import (
     Advice,
     Edit,
+    EditResult,
     Fault,
     Item,
     Message,
@@ -268,7 +269,7 @@ def _remembered(number: int, shown: Shown) -> Remembered:
     return Remembered(
         step=number,
         failure_summaries=(_LETTER * shown.text,) * summaries,
-        rejected_edits=_edits(shown, shown.remembered),
+        rejected_edits=tuple(map(EditResult, _edits(shown, shown.remembered))),
         outcome=Outcome.rejected,
     )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skillopt_exp.records.rollout import Metric, Rollout, Score, mean
-from skillopt_exp.records.skill import Compaction, Edit, Skill
+from skillopt_exp.records.skill import Compaction, EditResult, Skill
 
 
 class Outcome(StrEnum):
@@ -80,12 +80,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """One earlier step of this epoch, as the optimizer is shown it: never by how much it failed."""
+    """One earlier step of this epoch, as the optimizer is shown it: never by how much it failed.
+
+    ``by`` is what the step's candidate was rejected by. ``rejected_edits`` are those that were not kept, the
+    ones that could not be applied with their own reason.
+    """
 
     step: int
     failure_summaries: tuple[str, ...]
-    rejected_edits: tuple[Edit, ...]
+    rejected_edits: tuple[EditResult, ...]
     outcome: Outcome
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,10 +124,16 @@ def excerpt(text: str, limit: int) -> str:
 
 def remembered(step: Remembered, mode: Mode) -> dict[str, Any]:
     """An earlier step as the optimizer is shown it."""
-    notes = [edit.content for edit in step.rejected_edits if edit.op == NOTE]
+    notes = [result.edit.content for result in step.rejected_edits if result.edit.op == NOTE]
+    edits = [result for result in step.rejected_edits if result.edit.op != NOTE]
+    # That it scored too little is what rejected means; any other reason is worth knowing.
+    reason = "" if step.by in ("", "score") else f" (by: {step.by})"
     return {
         "step": step.step,
-        "outcome": str(step.outcome),
+        "outcome": f"{step.outcome}{reason}",
         "failures": list(step.failure_summaries),
-        "rejected_edits": [mode.remembered(edit) for edit in step.rejected_edits if edit.op != NOTE],
+        "rejected_edits": [
+            mode.remembered(each.edit) | ({} if each.applied else {"why": str(each.rejection)})
+            for each in edits
+        ],
     } | ({"rejected_notes": notes} if notes else {})

@@ -11,8 +11,10 @@ from sample_run import SAMPLE, seed
 from skillopt_exp.errors import DataError
 from skillopt_exp.records import (
     Edit,
+    EditResult,
     Metric,
     Outcome,
+    Rejection,
     Remembered,
     Score,
     ScoredSkill,
@@ -32,8 +34,9 @@ BUFFER = st.lists(
         Remembered,
         st.integers(),
         st.lists(TEXT, max_size=2).map(tuple),
-        st.lists(EDITS, max_size=2).map(tuple),
+        st.lists(st.builds(EditResult, EDITS, st.none() | st.sampled_from(Rejection)), max_size=2).map(tuple),
         st.sampled_from(Outcome),
+        TEXT,
     ),
     max_size=3,
 ).map(tuple)
