@@ -137,8 +137,11 @@ class Tally(Watcher):
     def _saved(self) -> int:
         """Attempts at val items that the candidates of steps were spared, less what it took to screen them.
 
-        Negative where screening took more than it spared.
+        Negative where screening took more than it spared; 0 of a search that has no candidates but those that
+        pass a screen of its own.
         """
+        if self.opening.total_steps is None:
+            return 0
         assert self.baseline_skill is not None
         whole = len(self.baseline_skill.scores)
         spared = sum(
