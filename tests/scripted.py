@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from skillopt_exp.llm.base import Stage
-from skillopt_exp.records import Item, Message, Rollout, Score
+from skillopt_exp.records import Item, Message, Rollout, Score, Tool
 from skillopt_exp.tasks.base import Ask
 
 Answer = Callable[[Sequence[Message], Stage], str]
@@ -20,7 +20,13 @@ class ScriptedChat:
         self.attempts: list[tuple[Stage, int]] = []
 
     async def ask(
-        self, messages: Sequence[Message], *, stage: Stage, attempt: int = 1, json: bool = False
+        self,
+        messages: Sequence[Message],
+        *,
+        stage: Stage,
+        attempt: int = 1,
+        json: bool = False,
+        tools: Sequence[Tool] = (),
     ) -> Message:
         self.asked.append((stage, tuple(messages)))
         self.attempts.append((stage, attempt))

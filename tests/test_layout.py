@@ -90,6 +90,7 @@ ROOMS: dict[str, set[str]] = {
         "errors",
         "llm.base",
         "llm.bill",
+        "llm.conversation",
         "llm.price",
         "loop",
         "prompts",

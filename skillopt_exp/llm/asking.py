@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from json import dumps
 from secrets import token_hex
 
 import httpx2
@@ -21,6 +22,7 @@ from skillopt_exp.errors import OutageError
 from skillopt_exp.llm.answers import Answers, question_key
 from skillopt_exp.llm.base import Stage
 from skillopt_exp.llm.bill import NOTHING, AtMost, prompt_at_most
+from skillopt_exp.llm.conversation import Conversation, texts_of
 from skillopt_exp.llm.desk import Desk, Obtained
 from skillopt_exp.llm.endpoint import Endpoint
 from skillopt_exp.llm.errors import cause_of, failure_of, outage_of
@@ -28,13 +30,10 @@ from skillopt_exp.llm.failure import CallFailed, Failure
 from skillopt_exp.llm.health import Health
 from skillopt_exp.llm.ledger import SentCall
 from skillopt_exp.llm.limits import EndpointLimit, too_long_a_wait
-from skillopt_exp.llm.parameters import Dialect, Fields, output_limit
+from skillopt_exp.llm.parameters import TOOLS, Dialect, Fields, output_limit
 from skillopt_exp.llm.reply import Reply, read_reply
 from skillopt_exp.llm.sending import AskedElsewhere, Sending, reused
 from skillopt_exp.llm.settling import Settling
-
-Conversation = list[dict[str, str]]
-"""Messages as the wire holds them."""
 
 SECONDS_BETWEEN_LOOKS = 0.2
 """How often it is looked whether another process has been answered."""
@@ -251,7 +250,8 @@ class Asker:
 
     def _at_most(self, question: Question, taken: Fields) -> AtMost:
         """The most tokens that a request can use."""
-        prompt = prompt_at_most(message["content"] for message in question.conversation)
+        offered = [dumps(taken[TOOLS])] if TOOLS in taken else []
+        prompt = prompt_at_most([*texts_of(question.conversation), *offered])
         return AtMost(prompt, output_limit(taken))
 
     def _call(self, question: Question, key: str, *, at_most: AtMost = NOTHING) -> SentCall:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from skillopt_exp.records import Message, Role
+from skillopt_exp.records import Message, Role, Tool
 
 
 class Stage(StrEnum):
@@ -35,12 +35,19 @@ class Chat(Protocol):
     """One role's model behind its endpoint."""
 
     async def ask(
-        self, messages: Sequence[Message], *, stage: Stage, attempt: int = 1, json: bool = False
+        self,
+        messages: Sequence[Message],
+        *,
+        stage: Stage,
+        attempt: int = 1,
+        json: bool = False,
+        tools: Sequence[Tool] = (),
     ) -> Message:
         """The assistant's reply to ``messages``: visible text in ``content``, hidden in ``reasoning``.
 
         ``attempt`` tells repeated samples of one conversation apart (1 is the first); ``json`` asks
-        for the provider's JSON mode (the prompt must name JSON).
+        for the provider's JSON mode (the prompt must name JSON). With ``tools`` the reply may be calls of
+        them instead of text; to go on, append it whole and a message with role ``tool`` for each call.
 
         Raises:
             ReplyFault: the reply cannot be used, by its own doing (truncated, filtered, empty), or the

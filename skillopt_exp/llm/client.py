@@ -14,12 +14,13 @@ from skillopt_exp.config.model import EndpointConfig, Provider, Thinking
 from skillopt_exp.errors import ReplyFault
 from skillopt_exp.llm.asking import Asker, Question
 from skillopt_exp.llm.base import Stage
+from skillopt_exp.llm.conversation import as_sent, tools_as_sent
 from skillopt_exp.llm.endpoint import Endpoint
 from skillopt_exp.llm.errors import refusal_of
 from skillopt_exp.llm.failure import CONTEXT_EXCEEDED, FILTERED, CallFailed
-from skillopt_exp.llm.parameters import OUTPUT_LIMIT, RESPONSE_FORMAT, Fields, configured_fields
-from skillopt_exp.llm.reply import FILTERED_REPLY, Reply, well_formed
-from skillopt_exp.records import Fault, Message
+from skillopt_exp.llm.parameters import OUTPUT_LIMIT, RESPONSE_FORMAT, TOOLS, configured_fields
+from skillopt_exp.llm.reply import FILTERED_REPLY, Reply
+from skillopt_exp.records import Fault, Message, Tool
 
 MORE_ROOM = 4
 """How many times the room a truncated reply gets at its second and last attempt."""
@@ -57,11 +58,20 @@ class ChatClient:
             )
 
     async def ask(
-        self, messages: Sequence[Message], *, stage: Stage, attempt: int = 1, json: bool = False
+        self,
+        messages: Sequence[Message],
+        *,
+        stage: Stage,
+        attempt: int = 1,
+        json: bool = False,
+        tools: Sequence[Tool] = (),
     ) -> Message:
         """See ``Chat.ask``."""
-        conversation = [{"role": each.role, "content": well_formed(each.content)} for each in messages]
-        question = Question(conversation, self._fields(attempt, json), stage, attempt)
+        fields, insists_on = self._fields(attempt, json), None
+        if tools:
+            fields[TOOLS] = tools_as_sent(tools)
+            insists_on = TOOLS
+        question = Question(as_sent(messages), fields, stage, attempt, insists_on=insists_on)
         async with self._caps.get(stage, nullcontext()):
             try:
                 reply = await self._usable(question)
@@ -71,9 +81,9 @@ class ChatClient:
                 if error.failure.codes & CONTEXT_EXCEEDED:
                     self._fault(Fault.too_long, f"the prompt is longer than the model's context: {error}")
                 raise refusal_of(self._endpoint, error.failure) from error
-        return Message("assistant", reply.content, reply.reasoning)
+        return Message("assistant", reply.content, reply.reasoning, reply.tool_calls if tools else ())
 
-    def _fields(self, attempt: int, json: bool) -> Fields:
+    def _fields(self, attempt: int, json: bool) -> dict[str, object]:
         fields = configured_fields(self._config)
         if json:
             fields[RESPONSE_FORMAT] = {"type": "json_object"}
@@ -84,14 +94,15 @@ class ChatClient:
     async def _usable(self, question: Question) -> Reply:
         """A reply with text, whole; each way to get one is tried once."""
         reply = await self._unfiltered(question)
+        calls_tools = bool(reply.tool_calls) and TOOLS in question.fields
         ran_dry = reply.truncated and bool(reply.reasoning)
-        if reply.blank and not ran_dry and RESPONSE_FORMAT in question.fields:
+        if reply.blank and not calls_tools and not ran_dry and RESPONSE_FORMAT in question.fields:
             plain = {name: value for name, value in question.fields.items() if name != RESPONSE_FORMAT}
             question = replace(question, fields=plain, way=question.way + 1)
             reply = await self._unfiltered(question)
         if reply.truncated:
             reply = await self._with_more_room(question, reply)
-        if reply.blank:
+        if reply.blank and not calls_tools:
             self._fault(Fault.empty, f"the reply has no text (finish_reason {reply.finish_reason})")
         return reply
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from skillopt_exp.llm.base import Chat, Stage
-from skillopt_exp.records import Exchange, Message
+from skillopt_exp.records import Exchange, Message, Tool
 
 _ORDER = {str(stage): number for number, stage in enumerate(Stage)}
 
@@ -16,10 +16,16 @@ class Overheard:
         self._heard: list[Exchange] = []
 
     async def ask(
-        self, messages: Sequence[Message], *, stage: Stage, attempt: int = 1, json: bool = False
+        self,
+        messages: Sequence[Message],
+        *,
+        stage: Stage,
+        attempt: int = 1,
+        json: bool = False,
+        tools: Sequence[Tool] = (),
     ) -> Message:
         """See ``Chat.ask``. A call without a usable reply is not kept."""
-        reply = await self._chat.ask(messages, stage=stage, attempt=attempt, json=json)
+        reply = await self._chat.ask(messages, stage=stage, attempt=attempt, json=json, tools=tools)
         self._heard.append(Exchange(str(stage), (*messages, reply)))
         return reply
 

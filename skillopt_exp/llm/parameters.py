@@ -19,6 +19,7 @@ Fields = Mapping[str, object]
 
 OUTPUT_LIMIT, NEW_OUTPUT_LIMIT = "max_tokens", "max_completion_tokens"
 RESPONSE_FORMAT = "response_format"
+TOOLS = "tools"
 
 _ABOUT_SOMETHING_ELSE = CONTEXT_EXCEEDED | FILTERED | {"model_not_found"}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from skillopt_exp.llm.failure import CallFailed, Failure, codes_of
 from skillopt_exp.llm.reasoning import separate
+from skillopt_exp.records import ToolCall
 
 FILTERED_REPLY = "content_filter"
 """The finish reason of a reply that the provider's filter withheld or cut."""
@@ -35,6 +36,7 @@ class Reply:
     model: str = ""
     usage: CallUsage | None = None
     complete: bool = True
+    tool_calls: tuple[ToolCall, ...] = ()
 
     @property
     def truncated(self) -> bool:
@@ -88,6 +90,7 @@ def read_reply(body: str) -> Reply:
         model=_text(data.get("model")),
         usage=_usage(data.get("usage")),
         complete=text.complete,
+        tool_calls=_tool_calls(message.get("tool_calls")),
     )
 
 
@@ -123,6 +126,18 @@ def _content(message: Mapping[str, Any]) -> str | None:
         case _:
             return None
     return well_formed(text) or _text(message.get("refusal"))
+
+
+def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
+    """The calls of functions; what has no name is no call."""
+    found = []
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, Mapping) and _text(function.get("name")):
+            arguments = function.get("arguments")
+            said = arguments if isinstance(arguments, str) else json.dumps(arguments)
+            found.append(ToolCall(_text(call.get("id")), _text(function.get("name")), well_formed(said)))
+    return tuple(found)
 
 
 def _part(part: Any) -> str:

@@ -3,9 +3,11 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from json import dumps
 
 from skillopt_exp.errors import ReplyFault
 from skillopt_exp.llm.base import Chat, Stage
+from skillopt_exp.llm.conversation import as_sent, texts_of, tools_as_sent
 from skillopt_exp.loop import Settings
 from skillopt_exp.prompts import Prompts
 from skillopt_exp.records import (
@@ -23,6 +25,7 @@ from skillopt_exp.records import (
     Score,
     Skill,
     Source,
+    Tool,
 )
 from skillopt_exp.stages.aggregate import aggregate
 from skillopt_exp.stages.compact import compact
@@ -94,13 +97,20 @@ class MeasuringChat:
         self.size = Size()
 
     async def ask(
-        self, messages: Sequence[Message], *, stage: Stage, attempt: int = 1, json: bool = False
+        self,
+        messages: Sequence[Message],
+        *,
+        stage: Stage,
+        attempt: int = 1,
+        json: bool = False,
+        tools: Sequence[Tool] = (),
     ) -> Message:
         """
         Raises:
             ReplyFault: always; every caller has to go on from there, and none scores an empty answer.
         """
-        self.size += Size(sum(len(message.content.encode()) for message in messages), len(messages))
+        texts = (*texts_of(as_sent(messages)), *map(dumps, tools_as_sent(tools)))
+        self.size += Size(sum(len(text.encode()) for text in texts), len(messages))
         raise ReplyFault(Fault.empty, "this model only measures")
 
 
@@ -118,8 +128,8 @@ async def questions(task: Task, items: Iterable[Item]) -> dict[str, Question]:
 async def _asked(task: Task, item: Item, skill: str) -> Size:
     chat = MeasuringChat()
 
-    async def ask(messages: Sequence[Message]) -> Message:
-        return await chat.ask(messages, stage=Stage.rollout)
+    async def ask(messages: Sequence[Message], /, *, tools: Sequence[Tool] = ()) -> Message:
+        return await chat.ask(messages, stage=Stage.rollout, tools=tools)
 
     with suppress(ReplyFault):  # most tasks score it themselves
         await task.rollout(item, skill, ask, attempt=1)

@@ -15,6 +15,8 @@ from skillopt_exp.records.rollout import (
     Score,
     Split,
     Splits,
+    Tool,
+    ToolCall,
     mean,
 )
 from skillopt_exp.records.skill import (
@@ -96,6 +98,8 @@ __all__ = [
     "StepTrace",
     "StopReason",
     "Summary",
+    "Tool",
+    "ToolCall",
     "TrainState",
     "UpdateMode",
     "Usage",

@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Split(StrEnum):
@@ -75,12 +76,36 @@ class Splits:
 
 
 @dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that a model may call. ``parameters`` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to call a tool. ``arguments`` is JSON as the model wrote it, valid or not."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation. ``reasoning`` is the model's hidden text: kept, never scored."""
+    """One message of a conversation. ``reasoning`` is the model's hidden text: kept, never scored.
+
+    ``tool_calls`` are an assistant's; ``answers_call`` is, of a message with role ``tool``, the id of the
+    call whose result it holds.
+    """
 
     role: str
     content: str
     reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    answers_call: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,20 @@
 A task knows no stage, no configuration group but its own, and no client: it is handed ``ask``.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import Protocol
 
-from skillopt_exp.records import Item, Message, Rollout, Score
+from skillopt_exp.records import Item, Message, Rollout, Score, Tool
 
-Ask = Callable[[Sequence[Message]], Awaitable[Message]]
-"""Sends a conversation to the target and returns its next message. Raises ReplyFault for a reply
-that cannot be used; whatever the provider does wrong never reaches the task."""
+
+class Ask(Protocol):
+    """Sends a conversation to the target and returns its next message, which with ``tools`` may be calls of
+    them. Raises ReplyFault for a reply that cannot be used; whatever the provider does wrong never reaches
+    the task."""
+
+    def __call__(
+        self, messages: Sequence[Message], /, *, tools: Sequence[Tool] = ()
+    ) -> Awaitable[Message]: ...
 
 
 class Task(Protocol):

@@ -1,14 +1,15 @@
 """``searchqa`` and ``qa``: how they are built, what the target is sent, what comes of its reply."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from skillopt_exp import tasks
 from skillopt_exp.config.dataset import DatasetConfig, QADatasetConfig, Scorer
 from skillopt_exp.errors import DataError, UsageError
-from skillopt_exp.records import Item, Message, Rollout
+from skillopt_exp.records import Item, Message, Rollout, Tool
+from skillopt_exp.tasks.base import Ask
 
 CONTEXT = "[DOC] [TLE] Oslo [PAR] The capital of Norway. [DOC] [TLE] Bergen [PAR] A city of rain."
 WITH_CONTEXT = Item("q1", 'Its "fjord" is a port', ("Oslo",), CONTEXT)
@@ -19,8 +20,8 @@ def config(**changes: object) -> QADatasetConfig:
     return QADatasetConfig(**{"name": "mine", "task": "qa", **changes})
 
 
-def replying(text: str) -> Callable[[Sequence[Message]], Awaitable[Message]]:
-    async def ask(messages: Sequence[Message]) -> Message:
+def replying(text: str) -> Ask:
+    async def ask(messages: Sequence[Message], /, *, tools: Sequence[Tool] = ()) -> Message:
         return Message("assistant", text)
 
     return ask
