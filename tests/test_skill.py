@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillopt_exp.checks.materials import read_skill
 from skillopt_exp.errors import UsageError
-from skillopt_exp.experiment import read_skill
 from skillopt_exp.records import Edit, Rejection, Skill
 from skillopt_exp.skill import (
     OPS,

@@ -2,7 +2,8 @@
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,17 +39,28 @@ def run(arguments: Sequence[str]) -> int:
 
     from skillopt_exp.doctor import State, examine, worst
 
-    # What the client warns of while it negotiates is in the table.
-    logging.getLogger("skillopt_exp.llm").setLevel(logging.ERROR)
     console = Console()
     findings: list[Finding] = []
-    for finding in examine(config, base=Path.cwd()):
-        findings.append(finding)
-        _show(console, finding)
+    with _quiet_client():
+        for finding in examine(config, base=Path.cwd()):
+            findings.append(finding)
+            _show(console, finding)
     counts = {state: sum(finding.state is state for finding in findings) for state in State}
     code = worst(findings)
     console.print(_verdict(counts[State.problem], counts[State.warning], code), soft_wrap=True)
     return code
+
+
+@contextmanager
+def _quiet_client() -> Iterator[None]:
+    """What the client warns of while it negotiates is in the table."""
+    client = logging.getLogger("skillopt_exp.llm")
+    before = client.level
+    client.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        client.setLevel(before)
 
 
 def _show(console: "Console", finding: "Finding") -> None:

@@ -10,10 +10,11 @@ import pytest
 from running import all_files
 from serving import killed_after, requests, roles_at, served, skillopt
 
-from skillopt_exp.commands.resume import read_composed
+from skillopt_exp.commands.resume import recompose
 from skillopt_exp.config import register
 from skillopt_exp.config.changes import allowed_changes
 from skillopt_exp.errors import UsageError
+from skillopt_exp.runs.folder import RunFolder
 
 SLOTS = 4
 SMALL = (
@@ -36,6 +37,7 @@ def only_run(cwd: Path) -> Path:
 class Undisturbed:
     """A whole run, and the provider that answered it."""
 
+    folder: Path
     log: Path
     arguments: tuple[str, ...]
     files: dict[str, bytes]
@@ -49,7 +51,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbe
         arguments = (*roles_at(address), *SMALL)
         done = skillopt(*arguments, cwd=folder)
         assert done.returncode == 0, done.stderr
-        yield Undisturbed(log, arguments, all_files(only_run(folder)), len(requests(log)))
+        yield Undisturbed(only_run(folder), log, arguments, all_files(only_run(folder)), len(requests(log)))
 
 
 def test_a_served_target_gets_better(undisturbed: Undisturbed) -> None:
@@ -92,13 +94,14 @@ def test_a_stopped_search_says_how_to_go_on(undisturbed: Undisturbed, tmp_path: 
     assert json.loads((folder / "summary.json").read_text())["status"] == "stopped(user)"
 
 
-def test_a_search_goes_on_with_its_own_keys_and_no_others(undisturbed: Undisturbed, tmp_path: Path) -> None:
+def test_a_search_goes_on_with_its_own_keys_and_no_others(undisturbed: Undisturbed) -> None:
     register()
-    file = tmp_path / "config.yaml"
-    file.write_bytes(undisturbed.files[".hydra/config.yaml"])
-    assert read_composed(file, ["optimizer.max_metric_calls=600"]).optimizer.max_metric_calls == 600
+    folder = RunFolder.open(undisturbed.folder)
+    assert recompose(folder, ["optimizer.max_metric_calls=600"]).optimizer.max_metric_calls == 600
     with pytest.raises(UsageError, match=r"optimizer\.learning_rate is read by optimizer=skillopt alone"):
-        read_composed(file, ["optimizer.learning_rate=2"])
+        recompose(folder, ["optimizer.learning_rate=2"])
     before = undisturbed.files["config.yaml"].decode()
     with pytest.raises(UsageError, match=r"optimizer\.max_metric_calls: 330 -> 600"):
-        allowed_changes(before, before.replace("max_metric_calls: 330", "max_metric_calls: 600"))
+        allowed_changes(
+            before, before.replace("max_metric_calls: 330", "max_metric_calls: 600"), where="config.yaml"
+        )

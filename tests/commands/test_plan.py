@@ -53,7 +53,7 @@ def test_the_calls_of_the_demo_are_those_of_its_sizes(capsys: pytest.CaptureFixt
     calls = out[out.index("calls") : out.index("input tokens")]
     stages = [line.split() for line in calls.splitlines() if line.startswith("    ") and line.strip()]
     rows = {words[0]: words[-3:] for words in stages}
-    assert rows["rollout"] == ["240"] * 3
+    assert rows["rollout"] == ["0", "240", "240"]
     assert rows["selection"] == ["120", "1,560", "1,560"]
     assert rows["test"] == ["840", "1,680", "1,680"]
 
