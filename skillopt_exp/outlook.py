@@ -67,6 +67,8 @@ def visible(settings: GateSettings, num_val: int, baseline: float | None = None)
     Both are counted on solved items. ``baseline`` is the share of val that the current skill solves;
     None is not known yet.
     """
+    if settings.criterion.rule is GateRule.accept_all:
+        return str(settings)
     share = UNKNOWN_BASELINE if baseline is None else baseline
     gain = smallest_gain(settings.criterion, num_val, Answers(share))
     sees = "it sees no true gain" if gain is None else f"it sees a true gain of {100 * gain:.1f} points"

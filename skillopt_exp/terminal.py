@@ -106,7 +106,7 @@ class Terminal(Watcher):
     """Prints to ``console``. Where it is a terminal, a live line counts calls while a step is under way.
 
     ``usage`` is asked for what was spent so far, by role and stage; ``tracked`` says, once the run is
-    over, how to open it in the tracker.
+    over, how to open it in the tracker. ``sees`` says what the gate can see where a share of val is solved.
     """
 
     def __init__(
@@ -115,10 +115,12 @@ class Terminal(Watcher):
         *,
         usage: Callable[[], Mapping[str, Usage]],
         tracked: Callable[[], TrackedRun | None],
+        sees: Callable[[float], str] = lambda baseline: "",
     ) -> None:
         self._console = console
         self._usage = usage
         self._tracked = tracked
+        self._sees = sees
         self._opening: Opening | None = None
         self._doing = "scoring the seed skill on val"
         self._current: float | None = None
@@ -145,16 +147,25 @@ class Terminal(Watcher):
             self._live.start()
 
     def baseline(self, seed: ScoredSkill, selection: Sequence[Rollout]) -> None:
-        self._start_table(seed, seed, next_step=1)
+        hard = seed.mean(Metric.hard)
+        sees = (
+            "" if hard is None or self._opening is None or self._opening.evaluates_only else self._sees(hard)
+        )
+        self._start_table(seed, seed, next_step=1, sees=sees)
 
     def resumed(self, progress: Progress) -> None:
         self._console.print(f"resumed after step {progress.state.step}", highlight=False)
         self._start_table(progress.seed, progress.state.current, next_step=progress.state.step + 1)
 
-    def _start_table(self, seed: ScoredSkill, current: ScoredSkill, *, next_step: int) -> None:
+    def _start_table(
+        self, seed: ScoredSkill, current: ScoredSkill, *, next_step: int, sees: str = ""
+    ) -> None:
         self._current = current.mean(Metric.hard)
         hard, soft = seed.mean(Metric.hard), seed.mean(Metric.soft)
-        self._console.print(f"seed skill: val {percent(hard)} hard, {percent(soft)} soft\n")
+        self._console.print(f"seed skill: val {percent(hard)} hard, {percent(soft)} soft")
+        if sees:
+            self._console.print(Text(sees, "dim"), soft_wrap=True)
+        self._console.print()
         self._announce(next_step)
         assert self._opening is not None
         if self._opening.evaluates_only:

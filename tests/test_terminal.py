@@ -69,3 +69,17 @@ def test_a_run_labels_what_its_scores_are(tmp_path: Path) -> None:
     ):
         assert label in said
     assert str(tmp_path / "run" / "items.csv") in said
+
+
+def test_what_the_gate_can_see_is_told_with_the_baseline(tmp_path: Path) -> None:
+    paper = io.StringIO()
+    launch = Launch(base=tmp_path, choices={}, console=Console(file=paper, width=80))
+    start(compose_raw([*SMALL, "gate=significant"]), tmp_path / "run", launch)
+    lines = paper.getvalue().splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("seed skill: val"))
+    baseline = lines[place].split()[3].removesuffix(".0")
+    assert lines[place + 1].startswith(
+        "gate.rule=significant on 24 val items needs 5 items won with none lost"
+    )
+    solved = f"where {float(baseline):.0f} % of val is solved"
+    assert solved in lines[place + 1]

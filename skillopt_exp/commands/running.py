@@ -1,7 +1,7 @@
 """Running a composed experiment in a folder: from its beginning, or from where it ended."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from skillopt_exp.errors import DataError, UsageError
 from skillopt_exp.experiment import Exchanges, Experiment, Watching
 from skillopt_exp.items.keeper import ItemKeeper
 from skillopt_exp.llm.connect import Accounts, Models
+from skillopt_exp.outlook import visible
 from skillopt_exp.records import Progress, Summary
 from skillopt_exp.runs.answers import open_answers
 from skillopt_exp.runs.calls import CallLog
@@ -119,7 +120,10 @@ def _run(
     A run whose seed skill is scored has called before: without its ledger nobody would know what it spent.
     """
     items = ItemKeeper(run_folder, prepared.splits.val)
-    watching = _watching(run_folder, items, tracker, launch.console)
+    gate, num_val = prepared.decision.settings.gate, len(prepared.splits.val)
+    watching = _watching(
+        run_folder, items, tracker, launch.console, sees=lambda baseline: visible(gate, num_val, baseline)
+    )
     with (
         warnings_on(launch.console),
         open_answers(prepared.config.cache, base=launch.base) as answers,
@@ -146,7 +150,12 @@ def _tracker(config: Config, base: Path) -> MlflowTracker | None:
 
 
 def _watching(
-    run_folder: RunFolder, items: ItemKeeper, tracker: MlflowTracker | None, console: Console
+    run_folder: RunFolder,
+    items: ItemKeeper,
+    tracker: MlflowTracker | None,
+    console: Console,
+    *,
+    sees: Callable[[float], str],
 ) -> Watching:
     def watchers(models: Models, exchanges: Exchanges) -> list[Watcher]:
         """The folder first: nothing is shown or logged that is not kept."""
@@ -154,6 +163,7 @@ def _watching(
             console,
             usage=models.meter.by_stage,
             tracked=lambda: tracker.run if tracker is not None else None,
+            sees=sees,
         )
         kept = [RunRecorder(run_folder, exchanges), items]
         return [*kept, *([tracker] if tracker is not None else []), terminal]
