@@ -27,7 +27,18 @@ from skillopt_exp.llm.connect import NOTHING_KEPT, Accounts, Models, by_role
 from skillopt_exp.llm.listening import Listening
 from skillopt_exp.llm.overheard import Overheard
 from skillopt_exp.loop import Trainer
-from skillopt_exp.records import Exchange, Progress, Role, Skill, Spent, Split, Splits, Summary
+from skillopt_exp.records import (
+    TRAINED,
+    Exchange,
+    Progress,
+    Role,
+    Skill,
+    Spent,
+    Split,
+    Splits,
+    Summary,
+    TrainState,
+)
 from skillopt_exp.signals import stop_in_good_order
 from skillopt_exp.summary import Tally, status_of
 from skillopt_exp.tasks.base import Task
@@ -138,15 +149,18 @@ def run(
     progress: Progress | None = None,
     *,
     accounts: Accounts = NOTHING_KEPT,
+    tests: bool = True,
 ) -> Summary:
-    """Train, test, summarise. Whatever ends the run early, its watchers are told with what is known.
+    """Train, test (unless ``tests`` is false), summarise.
+
+    Whatever ends the run early, its watchers are told with what is known.
 
     Raises:
         ProviderError: the provider refused, or not one optimizer reply of the whole run could be read.
         OutageError: the provider did not answer.
         InterruptedRun: Ctrl-C or SIGTERM.
     """
-    return asyncio.run(_run(experiment, opening, watching, progress, accounts))
+    return asyncio.run(_run(experiment, opening, watching, progress, accounts, tests))
 
 
 async def _run(
@@ -155,6 +169,7 @@ async def _run(
     watching: Watching,
     progress: Progress | None,
     accounts: Accounts,
+    tests: bool,
 ) -> Summary:
     transport = simulation.transport(experiment.loaded.knowledge) if experiment.simulated else None
     analysts = asyncio.Semaphore(experiment.config.gradient.analyst_workers)
@@ -179,13 +194,16 @@ async def _run(
                 watcher = Broadcast([tally, *watching(models, optimizer.take)])
                 spent = models.meter.spent
                 watcher.opened(opening)
-                await _train(experiment, replace(models, optimizer=optimizer), watcher, progress, heard)
+                asked = replace(models, optimizer=optimizer)
+                state = await _train(experiment, asked, watcher, progress)
+                if tests:
+                    await _test(experiment, asked, watcher, state, heard)
             if tally.optimizer_unusable():
                 raise ProviderError(
                     f"not one reply of the optimizer model {opening.optimizer!r} could be read as JSON; "
                     "try another model for the role: model.optimizer.name=..."
                 )
-        summary = tally.summary(tally.status, spent())
+        summary = tally.summary(tally.status if tests else TRAINED, spent())
         assert summary is not None
         assert tally.best is not None
         watcher.finished(summary, tally.best)
@@ -205,8 +223,8 @@ def _revisions(experiment: Experiment) -> dict[Provider, str]:
 
 
 async def _train(
-    experiment: Experiment, models: Models, watcher: Watcher, progress: Progress | None, heard: Listening
-) -> None:
+    experiment: Experiment, models: Models, watcher: Watcher, progress: Progress | None
+) -> TrainState:
     trainer = Trainer(
         task=experiment.task,
         splits=experiment.splits,
@@ -215,7 +233,12 @@ async def _train(
         settings=experiment.decision.settings,
         watcher=watcher,
     )
-    state = await experiment.decision.algorithm.optimizer(trainer).train(experiment.seed_skill, progress)
+    return await experiment.decision.algorithm.optimizer(trainer).train(experiment.seed_skill, progress)
+
+
+async def _test(
+    experiment: Experiment, models: Models, watcher: Watcher, state: TrainState, heard: Listening
+) -> None:
     await score_on_test(
         experiment.task,
         models.target,

@@ -146,7 +146,7 @@ EPOCH_SWITCHES = {
 # store in tests/tracking, the rule's table in tests/test_decide.py and tests/test_rules.py, what a
 # gate's rule reads in tests/stages/test_gate_keys.py, when training ends in tests/test_scoring.py, other
 # optimizers in tests/algorithms, the control in tests/test_held_out.py, many notes in
-# tests/test_skill_aware.py.
+# tests/test_skill_aware.py, what sweeps read in tests/sweeps.
 ELSEWHERE = {
     "budget.calls", "budget.tokens", "budget.usd",
     "cache.max_gb", "cache.mode", "cache.path",
@@ -158,6 +158,7 @@ ELSEWHERE = {
     "optimizer.factory", "optimizer.max_metric_calls", "optimizer.options",
     "optimizer.skill_aware_consolidate_threshold",
     "rule.bands", "rule.name", "rule.open_until", "train.patience",
+    "sweep.fresh", "sweep.name", "sweep.on_error", "sweep.test_all",
     "tracking.backend", "tracking.experiment", "tracking.uri",
 }  # fmt: skip
 

@@ -79,7 +79,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "runs": {"config.spending", "errors", "llm.ledger", "reading", "records", "redaction", "watch"},
     "items": {"records", "runs", "watch"},
-    "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "watch"},
+    "sweeps": {"config", "display", "errors", "reading", "records", "runs"},
+    "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "sweeps", "watch"},
     "planning": {
         "algorithms.gepa.cost",
         "batching",

@@ -75,6 +75,12 @@ def check_overrides(overrides: Sequence[str], config_dir: str | None = None) -> 
                 _refuse_node(name, value)
 
 
+def quoted(text: str) -> str:
+    """``text`` as a value in Hydra's grammar, whatever it holds."""
+    escaped = text.replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 def _check_choice(group: str, value: Any, places: _Places) -> None:
     if isinstance(value, str | QuotedString):
         return

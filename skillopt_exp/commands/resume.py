@@ -1,5 +1,6 @@
-"""``resume``: go on with a run that ended early, from its last completed step."""
+"""``resume``: go on with a run that ended early, from its last completed step, or with a sweep of them."""
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from yaml import YAMLError
 
 from skillopt_exp.commands.arguments import Verb, parse, split_own
 from skillopt_exp.commands.composing import COMPOSING_ERRORS, explained
+from skillopt_exp.commands.overrides import quoted
 from skillopt_exp.commands.safety import check_composed
 from skillopt_exp.config import register
 from skillopt_exp.config.key import Affects, key
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 
 VERB = Verb(
     "resume",
-    "Go on with a run that was stopped, killed or paused, from its last completed step. Keys that affect "
-    "the cost or nothing may be given anew (see docs/keys.md): a higher budget, more slots, another "
+    "Go on with a run that was stopped, killed or paused, from its last completed step, or with a sweep, from "
+    "the jobs that have not ended. Keys that affect the cost or nothing may be given anew (see docs/keys.md): a higher budget, more slots, another "
     "tracking.uri.",
     "python -m skillopt_exp resume run=outputs/demo/2026-12-01_15-01-52-11dc58",
 )
@@ -38,25 +40,59 @@ VERB = Verb(
 class ResumeArguments:
     """Keys of the verb; all others are keys of the run's own configuration."""
 
-    run: str = key(affects=Affects.nothing, help="the run's folder")
+    run: str | None = key(None, affects=Affects.nothing, help="the run's folder")
+    sweep: str | None = key(None, affects=Affects.nothing, help="the folder of a sweep, in place of run")
     other_prompts: bool = key(
         False, affects=Affects.nothing, help="go on although the optimizer's prompts have changed since"
     )
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Go on with the run, or say that it is complete."""
+    """Go on with the run, or say that it is complete; or with the sweep.
+
+    Raises:
+        SkillOptError: as training does.
+    """
     own, overrides = split_own(ResumeArguments, arguments)
     asked = parse(ResumeArguments, own, VERB)
     if asked is None:
         return 0
+    match asked.run, asked.sweep:
+        case str(run), None:
+            return _go_on_with_run(run, overrides, other_prompts=asked.other_prompts)
+        case None, str(sweep):
+            return _go_on_with_sweep(sweep, overrides)
+        case None, None:
+            raise UsageError(f"resume needs run; for example: {VERB.example}")
+        case _:
+            raise UsageError("resume takes run or sweep; give the folder of the one that shall go on")
 
+
+def _go_on_with_sweep(path: str, overrides: Sequence[str]) -> int:
+    """The command of the sweep again, where it was given: its jobs know how far they came."""
+    from skillopt_exp.commands.train import run as train
+    from skillopt_exp.sweeps.folder import SweepFolder
+
+    folder = SweepFolder(named_path(path, base=Path.cwd(), key="sweep").resolve())
+    record = folder.read()
+    try:
+        os.chdir(record.base)
+    except OSError as error:
+        raise UsageError(
+            f"{record.base}, where the sweep was begun, cannot be entered ({error.strerror}); bring it back, "
+            "or give the command of the sweep again where its files are now"
+        ) from error
+    again = [each for each in record.arguments if not each.startswith(("sweep.fresh=", "hydra.sweep.dir="))]
+    return train([*again, *overrides, f"hydra.sweep.dir={quoted(str(folder.path))}"])
+
+
+def _go_on_with_run(path: str, overrides: Sequence[str], *, other_prompts: bool) -> int:
     from rich.console import Console
 
     from skillopt_exp.commands.running import Launch, go_on
     from skillopt_exp.runs.folder import RunFolder
 
-    folder = RunFolder.open(named_path(asked.run, base=Path.cwd(), key="run").resolve())
+    folder = RunFolder.open(named_path(path, base=Path.cwd(), key="run").resolve())
     summary = folder.read_summary()
     if summary is not None and summary.complete:
         sys.stdout.write(f"{folder.path} is complete: {summary.verdict}; its skill is {folder.best_skill}\n")
@@ -68,7 +104,7 @@ def run(arguments: Sequence[str]) -> int:
         composed,
         folder,
         Launch(base=base if base.is_dir() else Path.cwd(), choices=choices, console=Console()),
-        other_prompts=asked.other_prompts,
+        other_prompts=other_prompts,
     )
     return 0
 

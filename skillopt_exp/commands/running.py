@@ -28,7 +28,7 @@ from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.progress import read_progress
 from skillopt_exp.runs.recorder import RunRecorder
 from skillopt_exp.terminal import Terminal, warnings_on
-from skillopt_exp.tracking.mlflow_tracker import MlflowTracker
+from skillopt_exp.tracking.mlflow_tracker import Child, MlflowTracker
 from skillopt_exp.watch import Opening, Watcher
 
 
@@ -37,12 +37,15 @@ class Launch:
     """Where and how a command was given. ``base`` is the folder that relative paths start from.
 
     ``composed`` is what Hydra made of the command, where it was asked: what the run can be resumed by.
+    ``child`` says what the run is in a sweep; without ``tests`` it ends when it has trained.
     """
 
     base: Path
     choices: Mapping[str, str]
     console: Console
     composed: Composed | None = None
+    child: Child | None = None
+    tests: bool = True
 
 
 def start(composed: DictConfig, folder: Path, launch: Launch) -> Summary:
@@ -53,7 +56,7 @@ def start(composed: DictConfig, folder: Path, launch: Launch) -> Summary:
             everything was checked.
     """
     prepared, opening = _prepared(composed, folder, launch)
-    tracker = _tracker(prepared.config, launch.base)
+    tracker = _tracker(prepared.config, launch)
     run_folder = RunFolder.create(
         folder, prompts=prepared.decision.settings.prompts.digest, composed=launch.composed
     )
@@ -79,7 +82,7 @@ def go_on(
             "optimizer prompts; going on would mix two experiments. Use that version and those templates, "
             "start a new run, or say other_prompts=true"
         )
-    tracker = _tracker(prepared.config, launch.base)
+    tracker = _tracker(prepared.config, launch)
     with run_folder.lock():
         progress = read_progress(run_folder, prepared.seed_skill)
         # Both are written before the first call; a run without progress may not have come that far.
@@ -130,7 +133,7 @@ def _run(
         closing(CallLog(run_folder.calls, begun=progress is not None)) as ledger,
     ):
         accounts = Accounts(answers, ledger, prepared.config.budget)
-        summary = experiment.run(prepared, opening, watching, progress, accounts=accounts)
+        summary = experiment.run(prepared, opening, watching, progress, accounts=accounts, tests=launch.tests)
         if answers is not None:
             kept = f"{answers.count:,} answers, {answers.size_bytes / 1e6:,.1f} MB, in {answers.path}"
             launch.console.print(f"store     {kept}", soft_wrap=True, highlight=False)
@@ -144,9 +147,11 @@ def _prepared(composed: DictConfig, folder: Path, launch: Launch) -> tuple[Exper
     return prepared, opening
 
 
-def _tracker(config: Config, base: Path) -> MlflowTracker | None:
+def _tracker(config: Config, launch: Launch) -> MlflowTracker | None:
     """Made before the folder is claimed: an impossible tracking.uri leaves nothing behind."""
-    return MlflowTracker(config.tracking, base=base) if config.tracking.backend is Backend.mlflow else None
+    if config.tracking.backend is not Backend.mlflow:
+        return None
+    return MlflowTracker(config.tracking, base=launch.base, child=launch.child)
 
 
 def _watching(

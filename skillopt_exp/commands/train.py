@@ -3,9 +3,11 @@
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -21,6 +23,13 @@ from skillopt_exp.commands.safety import check_composed, refuse_secret_files
 from skillopt_exp.config import register
 from skillopt_exp.config.locate import conf_dir
 from skillopt_exp.errors import SkillOptError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from skillopt_exp.sweeps.folder import JobPlace
+
+_COLUMNS = 110
 
 _OF_HYDRA = (OSError, ValueError, TypeError, KeyError, AttributeError, AssertionError)
 """What Hydra fails with on settings of its own (``hydra.*``) that cannot be."""
@@ -61,6 +70,7 @@ class _Job:
         self.failures: list[SkillOptError] = []
 
     def __call__(self, composed: DictConfig) -> float | None:
+        register()  # a launcher may have started this process, and not the command line
         self.under_way = True
         try:
             score = train(composed)
@@ -84,10 +94,13 @@ def train(composed: DictConfig) -> float | None:
     from rich.console import Console
 
     from skillopt_exp.commands.running import Launch, start
+    from skillopt_exp.commands.sweep_job import run_job
     from skillopt_exp.runs.composed import Composed
+    from skillopt_exp.sweeps.folder import job_place
 
     launched = HydraConfig.get()
     folder = Path(launched.runtime.output_dir)
+    place = job_place(folder)
     try:
         check_composed(composed)
         choices = {
@@ -99,6 +112,9 @@ def train(composed: DictConfig) -> float | None:
             overrides=OmegaConf.to_yaml(launched.overrides.task),
         )
         launch = Launch(base=Path(launched.runtime.cwd), choices=choices, console=Console(), composed=kept)
+        if place is not None:
+            with _console(place, alone=launched.runtime.choices["hydra/launcher"] == "basic") as console:
+                return run_job(composed, place, replace(launch, console=console))
         summary = start(composed, folder, launch)
     except (SkillOptError, OmegaConfBaseException) as error:
         _remove_unused(folder)
@@ -106,6 +122,18 @@ def train(composed: DictConfig) -> float | None:
             raise explained(error) from error
         raise
     return summary.best_selection_hard
+
+
+@contextmanager
+def _console(place: "JobPlace", *, alone: bool) -> Iterator["Console"]:
+    """Where a job prints: jobs at work at the same time would print over each other."""
+    from rich.console import Console
+
+    if alone:
+        yield Console()
+        return
+    with place.console_file.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        yield Console(file=file, width=_COLUMNS)
 
 
 def _is_ours(group: str, name: object) -> bool:

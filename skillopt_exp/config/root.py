@@ -20,6 +20,7 @@ from skillopt_exp.config.optimizer import OptimizerConfig
 from skillopt_exp.config.roles import asks_both, target_alone
 from skillopt_exp.config.rule import RuleConfig
 from skillopt_exp.config.spending import BudgetConfig, CacheConfig
+from skillopt_exp.config.sweep import SweepConfig
 from skillopt_exp.config.tracking import TrackingConfig
 from skillopt_exp.config.train import EvaluationConfig, GradientConfig, TrainConfig
 from skillopt_exp.errors import UsageError
@@ -48,6 +49,9 @@ class Config:
     )
     budget: BudgetConfig = key(
         factory=BudgetConfig, affects=Affects.cost, help="caps on what a run may spend"
+    )
+    sweep: SweepConfig = key(
+        factory=SweepConfig, affects=Affects.nothing, help="how the jobs of a sweep (-m) belong together"
     )
 
 

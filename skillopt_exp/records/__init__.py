@@ -51,11 +51,12 @@ from skillopt_exp.records.state import (
     Verdict,
 )
 from skillopt_exp.records.step import Progress, StepRecord, StepTrace
-from skillopt_exp.records.summary import FINISHED, Spent, Summary, Usage, stopped
+from skillopt_exp.records.summary import FINISHED, TRAINED, Spent, Summary, Usage, stopped
 
 __all__ = [
     "FINISHED",
     "NO_CALLS",
+    "TRAINED",
     "ACall",
     "Advice",
     "Change",

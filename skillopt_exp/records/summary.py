@@ -41,6 +41,9 @@ class Spent:
 FINISHED = "finished"
 """The status of a run that took all of its steps."""
 
+TRAINED = "trained"
+"""The status of a run that ended without its test: a job of a sweep, of which the winner alone is tested."""
+
 
 def stopped(reason: str) -> str:
     """The status of a run that ended before."""

@@ -24,7 +24,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +38,9 @@ from skillopt_exp.runs.codec import from_json, to_json
 from skillopt_exp.runs.composed import Composed, read_composed, write_composed
 from skillopt_exp.runs.files import MEND, create_exclusive, read_jsonl, read_record
 from skillopt_exp.runs.state import FORMAT, load_state, skill_path
+
+_SECONDS_FOR_A_LOOK = 0.5
+"""What one waits for a process that only looks whether the run is in use."""
 
 
 class _InUse(UsageError):
@@ -114,16 +117,19 @@ class RunFolder:
             )
         return cls(path, marker)
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Hold the run while working on it; the lock goes with the process, however it ends.
 
         Raises:
             UsageError: another process is at work on the run, or nothing can be written there.
         """
+        return self._held(_SECONDS_FOR_A_LOOK)
+
+    @contextmanager
+    def _held(self, patience: float) -> Iterator[None]:
         lock = FileLock(self.path / "run.lock")
         try:
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=patience)
         except Timeout as error:
             raise _InUse(
                 f"another process is at work on {self.path}; wait until it has ended, or stop it"
@@ -142,7 +148,7 @@ class RunFolder:
     def in_use(self) -> bool:
         """Whether a process is at work on the run now."""
         try:
-            with self.lock():
+            with self._held(0):
                 return False
         except _InUse:
             return True

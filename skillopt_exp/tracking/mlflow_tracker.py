@@ -4,6 +4,7 @@ import logging
 import traceback
 from asyncio import CancelledError
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,26 @@ _log = logging.getLogger(__name__)
 
 _STOPS = (KeyboardInterrupt, CancelledError)
 
+PARENT_TAG, NAME_TAG = "mlflow.parentRunId", "mlflow.runName"
+"""What MLflow nests a run by, and reads its name from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """What the MLflow run of a sweep's job is: its name, and the run of the sweep that it is nested in.
+
+    ``parent`` is None where MLflow does not keep the sweep.
+    """
+
+    name: str
+    parent: str | None
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """What nests the run, and what it is called; a run that goes on may have a new parent."""
+        nested = {} if self.parent is None else {PARENT_TAG: self.parent}
+        return {NAME_TAG: self.name, **nested}
+
 
 class MlflowTracker(Watcher):
     """Logs to one MLflow run. Stands after the run folder's recorder among the watchers: at the end it
@@ -44,16 +65,20 @@ class MlflowTracker(Watcher):
 
     ``base`` is the folder that the command was given in. ``run_id`` continues that MLflow run; without
     it, a run folder that names its run in ``mlflow.json`` continues that one, any other starts a new one.
+    ``child`` is what the run is in a sweep; without it, the run is called as its folder is.
 
     Raises:
         UsageError: ``tracking.uri`` names a kind of store that MLflow does not keep runs in.
     """
 
-    def __init__(self, config: TrackingConfig, *, base: Path, run_id: str | None = None) -> None:
+    def __init__(
+        self, config: TrackingConfig, *, base: Path, run_id: str | None = None, child: Child | None = None
+    ) -> None:
         self._store: Store = resolve(config.uri, base)
         self._config = config
         self._base = base.absolute()
         self._wanted_run_id = run_id
+        self._child = child
         self._session: RunSession | None = None
 
     @property
@@ -80,7 +105,8 @@ class MlflowTracker(Watcher):
             run = self._earlier_run(client, opening.folder)
             if run is None:
                 experiment_id = experiment(client, self._store, name)
-                run = client.create_run(experiment_id, run_name=opening.folder.name)
+                run_name = opening.folder.name if self._child is None else self._child.name
+                run = client.create_run(experiment_id, run_name=run_name)
             self._session = RunSession(client, tracked(self._store, run), opening.folder)
             self._session.describe(opening, run, self._tags(opening))
             mark_stale(client, run.info.experiment_id, self._base, own=run.info.run_id)
@@ -150,6 +176,7 @@ class MlflowTracker(Watcher):
                 manifest_json=opening.manifest_json,
                 called="run_folder",
             ),
+            **({} if self._child is None else self._child.tags),
         }
 
 

@@ -124,7 +124,7 @@ def test_a_sweep_runs_each_job_in_a_folder_of_its_own(tmp_path: Path) -> None:
         "-m", "dataset=demo", "model=simulated", *SMALL, "optimizer.learning_rate=1,3", cwd=tmp_path
     )
     assert swept.returncode == 0, swept.stderr
-    summaries = sorted(tmp_path.glob("multirun/demo/*/*/summary.json"))
+    summaries = sorted(tmp_path.glob("multirun/demo-learning_rate/*/summary.json"))
     assert len(summaries) == 2
 
 
@@ -133,7 +133,7 @@ def test_a_sweep_over_the_files_of_a_group_needs_no_list_of_them(tmp_path: Path)
         "-m", "model=simulated", *SMALL, "train.num_epochs=0", "gate=glob(s*,exclude=si*)", cwd=tmp_path
     )
     assert swept.returncode == 0, swept.stderr
-    assert len(list(tmp_path.glob("multirun/demo/*/*/summary.json"))) == 2
+    assert len(list(tmp_path.glob("multirun/demo-gate/*/summary.json"))) == 2
 
 
 def test_a_skill_to_start_from_is_used(tmp_path: Path) -> None:

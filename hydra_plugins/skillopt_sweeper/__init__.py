@@ -1,0 +1,1 @@
+"""Where Hydra looks for sweepers. Nothing is imported here: every start of a Hydra program comes by."""
