@@ -4,6 +4,7 @@ A group (``model``) is chosen by the name of one of its files. A node of the sch
 and no value of its own.
 """
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -77,7 +78,8 @@ def check_overrides(overrides: Sequence[str], config_dir: str | None = None) -> 
 
 def quoted(text: str) -> str:
     """``text`` as a value in Hydra's grammar, whatever it holds."""
-    escaped = text.replace("'", "\\'")
+    # A backslash counts as itself but before a quote.
+    escaped = re.sub(r"\\+(?='|$)", lambda slashes: slashes[0] * 2, text).replace("'", "\\'")
     return f"'{escaped}'"
 
 

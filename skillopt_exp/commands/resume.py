@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 VERB = Verb(
     "resume",
-    "Go on with a run that was stopped, killed or paused, from its last completed step, or with a sweep, from "
-    "the jobs that have not ended. Keys that affect the cost or nothing may be given anew (see docs/keys.md): a higher budget, more slots, another "
-    "tracking.uri.",
+    "Go on with a run that was stopped, killed or paused, from its last completed step, or with a sweep, "
+    "from the jobs that have not ended. Keys that affect the cost or nothing may be given anew (see "
+    "docs/keys.md): a higher budget, more slots, another tracking.uri.",
     "python -m skillopt_exp resume run=outputs/demo/2026-12-01_15-01-52-11dc58",
 )
 

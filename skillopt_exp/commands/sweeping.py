@@ -28,7 +28,7 @@ from skillopt_exp.errors import SkillOptError
 from skillopt_exp.runs.files import read_text, write_atomic
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.sweeps.folder import Job, JobPlace, SweepFolder, SweepRecord
-from skillopt_exp.sweeps.keys import job_keys
+from skillopt_exp.sweeps.keys import JobConfig, job_keys
 from skillopt_exp.sweeps.leaderboard import JobStatus, Row, has_ended, row_of, to_csv, winner
 from skillopt_exp.sweeps.names import job_name, sweep_name
 from skillopt_exp.sweeps.table import print_leaderboard
@@ -108,18 +108,23 @@ def _jobs(arguments: Sequence[str], hydra: Hydra, base: Path) -> tuple[list[_Com
         path = Path(str(hydra.config.hydra.sweep.dir))
     else:
         path = Path("multirun", sweep_name(configs[0].dataset.name, swept) if name is None else name)
-    keys = job_keys([flat(config) for config in configs], base=base)
+    chosen = [_choices(each) for each in whole]
+    described = [JobConfig(flat(config), each) for config, each in zip(configs, chosen, strict=True)]
+    keys = job_keys(described, base=base)
     jobs: dict[str, _Composed] = {}
-    for each, config, job, key in zip(whole, configs, grid, keys, strict=True):
+    for choices, config, job, key in zip(chosen, configs, grid, keys, strict=True):
         values = dict(override.split("=", 1) for override in job)
         named = job_name({name: values[name] for name in swept})
-        choices = {
-            group: str(choice)
-            for group, choice in each.hydra.runtime.choices.items()
-            if choice is not None and not group.startswith("hydra/")
-        }
         jobs.setdefault(key, _Composed(Job(len(jobs) + 1, named, key, job), config, choices))
     return list(jobs.values()), (base / path).absolute()
+
+
+def _choices(composed: DictConfig) -> dict[str, str]:
+    return {
+        group: str(choice)
+        for group, choice in composed.hydra.runtime.choices.items()
+        if choice is not None and not group.startswith("hydra/")
+    }
 
 
 def _without_hydra(composed: DictConfig) -> DictConfig:

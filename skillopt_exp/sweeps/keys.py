@@ -3,7 +3,8 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from skillopt_exp import __version__
@@ -17,17 +18,25 @@ _FILES = ("dataset.path", "dataset.split_dir", "optimizer.prompts_dir", "train.s
 """The keys that name files: a result follows from what these hold, and not from how they are called."""
 
 
-def job_keys(configs: Sequence[Mapping[str, str]], *, base: Path) -> tuple[str, ...]:
-    """The key of each job, 12 hex digits, by its flat configuration (dotted key to text).
+@dataclass(frozen=True, slots=True)
+class JobConfig:
+    """A job's configuration, flat (dotted key to text), and the file that was chosen for each group."""
+
+    flat: Mapping[str, str]
+    choices: Mapping[str, str]
+
+
+def job_keys(jobs: Sequence[JobConfig], *, base: Path) -> tuple[str, ...]:
+    """The key of each job, 12 hex digits, by its configuration.
 
     Keys of the configuration that affect the cost or nothing are left out: a sweep that goes on with a
     higher budget or more slots goes on with the same jobs. Where nothing else tells two jobs apart, as in
-    a sweep over such a key, all keys count. Files that are named count with what they hold; relative
-    paths start from ``base``.
+    a sweep over such a key, all keys and the chosen files count. Files that a key names count with what
+    they hold; relative paths start from ``base``.
     """
     files: dict[Path, str] = {}
-    plain = [_digest(_decisive(config), config, base, files) for config in configs]
-    whole = [_digest(_all(config), config, base, files) for config in configs]
+    plain = [_digest(_decisive(job), base, files) for job in jobs]
+    whole = [_digest(_whole(job), base, files) for job in jobs]
     distinct = Counter(of_result for of_result, _ in dict.fromkeys(zip(plain, whole, strict=True)))
     return tuple(
         of_result if distinct[of_result] == 1 else of_all
@@ -35,17 +44,19 @@ def job_keys(configs: Sequence[Mapping[str, str]], *, base: Path) -> tuple[str, 
     )
 
 
-def _decisive(config: Mapping[str, str]) -> Iterable[str]:
+def _decisive(job: JobConfig) -> dict[str, str]:
     affects = {name: each.metadata["affects"] for name, each in schema_fields()}
-    return (name for name in _all(config) if affects.get(name, Affects.result) is Affects.result)
+    return {
+        name: value for name, value in job.flat.items() if affects.get(name, Affects.result) is Affects.result
+    }
 
 
-def _all(config: Mapping[str, str]) -> Iterable[str]:
-    return (name for name in config if not name.startswith(_OF_THE_SWEEP))
+def _whole(job: JobConfig) -> dict[str, str]:
+    chosen = {f"choice.{group}": name for group, name in job.choices.items()}
+    return chosen | {name: value for name, value in job.flat.items() if not name.startswith(_OF_THE_SWEEP)}
 
 
-def _digest(names: Iterable[str], config: Mapping[str, str], base: Path, files: dict[Path, str]) -> str:
-    values = {name: config[name] for name in names}
+def _digest(values: Mapping[str, str], base: Path, files: dict[Path, str]) -> str:
     held = {name: _content(base / values[name], files) for name in _FILES if name in values}
     text = json.dumps([__version__, values, held], sort_keys=True)
     return _sha256(text.encode("utf-8", "surrogatepass"))[:_DIGITS]

@@ -120,7 +120,7 @@ def table_rows(rows: Sequence[Row]) -> list[list[str | int | float | None]]:
         [
             rank if row.status is JobStatus.finished else None,
             row.job.number,
-            row.job.name,
+            _in_one_line(row.job.name),
             str(row.status),
             row.val_hard,
             row.test_hard,
@@ -129,11 +129,15 @@ def table_rows(rows: Sequence[Row]) -> list[list[str | int | float | None]]:
             row.reused_calls,
             str(row.reused).lower(),
             row.job.key,
-            " ".join(row.job.overrides),
-            " ".join(row.cause.split()),
+            _in_one_line(" ".join(row.job.overrides)),
+            _in_one_line(row.cause),
         ]
         for rank, row in enumerate(ranked(rows), 1)
     ]
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _rank(row: Row) -> tuple[bool, float, int]:
