@@ -61,5 +61,8 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_folder(tmp_path: Path) -> None
     )
     assert shown.returncode == 0, shown.stderr
     assert str(installed) in shown.stdout.splitlines()[0]
+    for plugin in ("__init__.py", "sweeper.py"):
+        assert (installed / "hydra_plugins" / "skillopt_sweeper" / plugin).is_file()
+    assert not (installed / "hydra_plugins" / "__init__.py").exists(), "other plugins have a place beside it"
     (summary,) = empty.glob("outputs/demo/*/summary.json")
     assert json.loads(summary.read_text(encoding="utf-8"))["status"] == "finished"
