@@ -18,15 +18,17 @@ from skillopt_exp.errors import DataError, UsageError
 from skillopt_exp.experiment import Exchanges, Experiment, Watching
 from skillopt_exp.items.keeper import ItemKeeper
 from skillopt_exp.llm.connect import Accounts, Models
+from skillopt_exp.llm.limits import Turns
 from skillopt_exp.outlook import visible
 from skillopt_exp.records import Progress, Summary
-from skillopt_exp.runs.answers import open_answers
+from skillopt_exp.runs.answers import answers_path, open_answers
 from skillopt_exp.runs.calls import CallLog
 from skillopt_exp.runs.composed import Composed
 from skillopt_exp.runs.files import MEND, read_text
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.progress import read_progress
 from skillopt_exp.runs.recorder import RunRecorder
+from skillopt_exp.runs.turns import FileTurns
 from skillopt_exp.terminal import Terminal, warnings_on
 from skillopt_exp.tracking.mlflow_tracker import Child, MlflowTracker
 from skillopt_exp.watch import Opening, Watcher
@@ -132,12 +134,19 @@ def _run(
         open_answers(prepared.config.cache, base=launch.base) as answers,
         closing(CallLog(run_folder.calls, begun=progress is not None)) as ledger,
     ):
-        accounts = Accounts(answers, ledger, prepared.config.budget)
+        turns = None if launch.child is None else _turns(prepared, launch)
+        accounts = Accounts(answers, ledger, prepared.config.budget, turns)
         summary = experiment.run(prepared, opening, watching, progress, accounts=accounts, tests=launch.tests)
         if answers is not None:
             kept = f"{answers.count:,} answers, {answers.size_bytes / 1e6:,.1f} MB, in {answers.path}"
             launch.console.print(f"store     {kept}", soft_wrap=True, highlight=False)
         return summary
+
+
+def _turns(prepared: Experiment, launch: Launch) -> Callable[[str, int], Turns]:
+    """The jobs of a sweep on a host share what an endpoint allows, as they share the store of answers."""
+    folder = answers_path(prepared.config.cache, base=launch.base).parent / "turns"
+    return lambda name, at_once: FileTurns(folder, name, at_once)
 
 
 def _prepared(composed: DictConfig, folder: Path, launch: Launch) -> tuple[Experiment, Opening]:

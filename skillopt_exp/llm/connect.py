@@ -3,7 +3,7 @@
 Cheap to import: what talks HTTP is imported when ``connect`` is entered.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from skillopt_exp.llm.books import Books
 from skillopt_exp.llm.budget import Budget
 from skillopt_exp.llm.endpoint import read_key
 from skillopt_exp.llm.ledger import Ledger
-from skillopt_exp.llm.limits import Clock
+from skillopt_exp.llm.limits import Clock, Turns
 from skillopt_exp.llm.meter import Meter
 from skillopt_exp.llm.underway import Underway
 from skillopt_exp.records import Role
@@ -45,12 +45,14 @@ class Accounts:
 
     ``answers`` is asked before a provider is, and keeps what a provider answers; without it every
     question is sent. What ``ledger`` holds of earlier processes counts from the start; every call is
-    written into it. ``budget`` caps all of it (see ``llm.budget``).
+    written into it. ``budget`` caps all of it (see ``llm.budget``). ``turns`` makes, by an endpoint's name
+    and its limit, what processes share that call the same endpoint.
     """
 
     answers: Answers | None = None
     ledger: Ledger | None = None
     budget: "BudgetConfig | None" = None
+    turns: "Callable[[str, int], Turns] | None" = None
 
 
 NOTHING_KEPT = Accounts()
@@ -88,7 +90,7 @@ async def connect(
     prices = prices_of(config)
     budget = Budget(accounts.budget, prices, go_on=activity.command)
     books = Books(prices, budget, accounts.ledger)
-    desk = Desk(books, accounts.answers, clock or Clock(), activity, Underway(activity))
+    desk = Desk(books, accounts.answers, clock or Clock(), activity, Underway(activity), turns=accounts.turns)
     async with open_clients(config, desk, transport, caps or {}, revisions or {}) as clients:
         try:
             yield Models(clients[Role.target], clients[Role.optimizer], books.meter)

@@ -1,11 +1,12 @@
 """What all clients of a run share."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from skillopt_exp.llm.activity import Activity
 from skillopt_exp.llm.answers import Answers
 from skillopt_exp.llm.books import Books
-from skillopt_exp.llm.limits import Clock
+from skillopt_exp.llm.limits import Clock, Turns
 from skillopt_exp.llm.reply import Reply
 from skillopt_exp.llm.sharing import Shared
 from skillopt_exp.llm.underway import Underway
@@ -29,3 +30,4 @@ class Desk:
     activity: Activity
     underway: Underway
     shared: Shared[Obtained] = field(default_factory=Shared)
+    turns: Callable[[str, int], Turns] | None = None

@@ -136,11 +136,43 @@ async def hold_nothing() -> Hold:
     return _NoHold()
 
 
-class EndpointLimit:
-    """All calls to one endpoint, whoever makes them, go through here."""
+class Turns(Protocol):
+    """What several processes share of an endpoint: a call needs a turn besides its own process's slot."""
 
-    def __init__(self, name: str, max_concurrency: int, clock: Clock, underway: Underway) -> None:
+    async def take(self) -> Hold:
+        """Wait for a turn.
+
+        Raises:
+            InterruptedRun: turns cannot be had here; says why.
+        """
+        ...
+
+
+class _OwnTurns:
+    async def take(self) -> Hold:
+        return _NoHold()
+
+
+NOT_SHARED: Turns = _OwnTurns()
+"""For a process whose limits are its own."""
+
+
+class EndpointLimit:
+    """All calls to one endpoint, whoever makes them, go through here.
+
+    ``turns`` hold the calls of several processes together to what each may have alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        max_concurrency: int,
+        clock: Clock,
+        underway: Underway,
+        turns: Turns = NOT_SHARED,
+    ) -> None:
         self._name = name
+        self._turns = turns
         self._slots = Slots(max_concurrency)
         self._clock = clock
         self._underway = underway
@@ -198,16 +230,22 @@ class EndpointLimit:
             closed = self._closed_until - self._clock.monotonic()
             if closed > 0:
                 await self._clock.sleep(closed)
-            held = await hold()
+            turn = await self._turns.take()
             try:
-                sent = self._underway.start(send)
+                held = await hold()
+                try:
+                    sent = self._underway.start(send)
+                except BaseException:
+                    held.release()
+                    raise
             except BaseException:
-                held.release()
+                turn.release()
                 raise
         except BaseException:
             self._slots.leave()
             raise
         sent.add_done_callback(lambda task: held.release())
+        sent.add_done_callback(lambda task: turn.release())
         sent.add_done_callback(lambda task: self._ended(task, era))
         return await asyncio.shield(sent)
 

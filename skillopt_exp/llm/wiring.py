@@ -13,7 +13,7 @@ from skillopt_exp.llm.client import ChatClient
 from skillopt_exp.llm.desk import Desk
 from skillopt_exp.llm.endpoint import Endpoint, locate
 from skillopt_exp.llm.health import Health
-from skillopt_exp.llm.limits import EndpointLimit
+from skillopt_exp.llm.limits import NOT_SHARED, EndpointLimit
 from skillopt_exp.llm.parameters import dialect_of
 from skillopt_exp.llm.transport import open_http
 from skillopt_exp.records import Role
@@ -54,6 +54,12 @@ def _lanes(
     lanes: dict[tuple[str, str], Lane] = {}
     for host, model in dict.fromkeys(places.values()):
         at_once = min(roles[role].max_concurrency for role in roles if places[role] == (host, model))
-        limit = EndpointLimit(f"{model} at {host}", at_once, desk.clock, desk.underway)
+        name = f"{model} at {host}"
+        # The embedded models are in each process anew: there is nothing to share.
+        served = any(
+            places[role] == (host, model) and roles[role].provider is not Provider.simulated for role in roles
+        )
+        turns = desk.turns(name, at_once) if served and desk.turns is not None else NOT_SHARED
+        limit = EndpointLimit(name, at_once, desk.clock, desk.underway, turns)
         lanes[host, model] = Lane(limit, dialect_of(host, model), Health(max_error_rate))
     return {role: lanes[place] for role, place in places.items()}
