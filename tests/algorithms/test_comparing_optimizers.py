@@ -12,8 +12,9 @@ from skillopt_exp.tracking.store import connect, resolve
 @pytest.mark.slow
 def test_one_sweep_compares_skillopt_and_gepa_on_equal_attempts(tmp_path: Path) -> None:
     done = skillopt(
-        "-m", "dataset=demo", "dataset.limit=160", "model=simulated", "optimizer=skillopt,gepa", cwd=tmp_path
-    )
+        "-m", "dataset=demo", "dataset.limit=160", "model=simulated", "optimizer=skillopt,gepa",
+        "sweep.test_all=true", cwd=tmp_path,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     client = connect(resolve(None, tmp_path))
     left = [json.loads(file.read_text()) for file in (tmp_path / "multirun").rglob("mlflow.json")]
