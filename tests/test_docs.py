@@ -55,6 +55,10 @@ SHARED = ROOT.parent / "shared" / "data"
 
 FREE = (("gate-selftest",), ("plan",), ("rule",))
 """Verbs that ask no model, whatever the configuration says."""
+OF_A_RUN = (("resume",), ("export-calls",), ("deploy",))
+"""Verbs that need a run."""
+TAKING_BACK = (("rollback",), ("undeploy",))
+"""Verbs that need a deployed skill."""
 WHOLE_DEMO = ("dataset.limit=", "--cfg")
 """Beginnings of arguments that keep a command on the bundled data short."""
 SHORT = ("dataset.limit=40", "train.num_epochs=1")
@@ -96,7 +100,11 @@ def follow(command: Command, *, cwd: Path) -> str:
     arguments = command.arguments
     if command.fails:
         return ran(*arguments, cwd=cwd, succeeds=False)
-    if arguments[1:2] in (("resume",), ("export-calls",)):
+    if arguments[1:2] in TAKING_BACK:
+        place = [word for word in arguments if word.startswith(("name=", "agent=", "dir=", "scope="))]
+        ran("skillopt_exp", "deploy", "skill=best_skill.md", "description=d", *place, cwd=cwd)
+        return ran(*arguments, cwd=cwd)
+    if arguments[1:2] in OF_A_RUN and any(word.startswith("run=") for word in arguments):
         others = [word for word in arguments if not word.startswith("run=")]
         return ran(*others, f"run={interrupted(cwd)}", cwd=cwd)
     asks_nobody = arguments[0] != "skillopt_exp" or "--cfg" in arguments or arguments[1:2] in FREE

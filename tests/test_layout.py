@@ -89,6 +89,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "items": {"records", "runs", "watch"},
     "sweeps": {"config", "display", "errors", "reading", "records", "runs"},
+    "deploy": {"errors", "reading", "records", "redaction", "runs", "skill"},
     "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "sweeps", "watch"},
     "planning": {
         "algorithms.gepa.cost",

@@ -44,6 +44,7 @@ def parse(schema: type[T], arguments: Sequence[str], verb: Verb) -> T | None:
             raise UsageError(f"{verb.name} has no key {name!r}; {nearest(name, known)}")
         try:
             config.merge_with_dotlist([argument])
+            value = config[name]  # refers to another key where it holds ${...}
         except (OmegaConfBaseException, YAMLError) as error:
             raise UsageError(f"{argument}: {str(error).splitlines()[0]}") from error
         except ValueError as error:
@@ -52,7 +53,6 @@ def parse(schema: type[T], arguments: Sequence[str], verb: Verb) -> T | None:
             raise UsageError(
                 f"{name} is a number of too many digits ({len(argument):,} characters)"
             ) from error
-        value = config[name]
         if isinstance(value, ListConfig) and any(isinstance(each, DictConfig | ListConfig) for each in value):
             raise UsageError(f"{argument}: a list of plain values is wanted, as [a,b]")
     missing = sorted(OmegaConf.missing_keys(config))
