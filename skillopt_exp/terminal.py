@@ -243,6 +243,7 @@ class Terminal(Watcher):
                 "which step fixed or broke each val item; drawn in items.png",
             ),
             ("summary", str(folder / "summary.json"), ""),
+            ("report", str(folder / "report.html"), "the whole run on one page, for a browser"),
         ]
         tracked = self._tracked()
         if tracked is not None:

@@ -55,7 +55,7 @@ SHARED = ROOT.parent / "shared" / "data"
 
 FREE = (("gate-selftest",), ("plan",), ("rule",))
 """Verbs that ask no model, whatever the configuration says."""
-OF_A_RUN = (("resume",), ("export-calls",), ("deploy",))
+OF_A_RUN = (("resume",), ("export-calls",), ("deploy",), ("report",))
 """Verbs that need a run."""
 TAKING_BACK = (("rollback",), ("undeploy",))
 """Verbs that need a deployed skill."""

@@ -89,6 +89,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "items": {"records", "runs", "watch"},
     "sweeps": {"config", "display", "errors", "reading", "records", "runs"},
+    "report": {"data.manifest", "display", "errors", "llm.meter", "records", "redaction", "runs", "watch"},
     "deploy": {"errors", "reading", "records", "redaction", "runs", "skill"},
     "tracking": {"config.tracking", "errors", "records", "redaction", "runs", "sweeps", "watch"},
     "planning": {

@@ -21,6 +21,7 @@ from skillopt_exp.llm.connect import Accounts, Models
 from skillopt_exp.llm.limits import Turns
 from skillopt_exp.outlook import visible
 from skillopt_exp.records import Progress, Summary
+from skillopt_exp.report.keeper import ReportKeeper
 from skillopt_exp.runs.answers import answers_path, open_answers
 from skillopt_exp.runs.calls import CallLog
 from skillopt_exp.runs.composed import Composed
@@ -179,7 +180,7 @@ def _watching(
             tracked=lambda: tracker.run if tracker is not None else None,
             sees=sees,
         )
-        kept = [RunRecorder(run_folder, exchanges), items]
+        kept = [RunRecorder(run_folder, exchanges), items, ReportKeeper(run_folder)]
         return [*kept, *([tracker] if tracker is not None else []), terminal]
 
     return watchers

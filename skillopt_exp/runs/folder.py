@@ -16,6 +16,7 @@
     epochs/epoch_0002/    before.jsonl after.jsonl epoch.json, and of a skill with new guidance
                           candidate.md selection.jsonl
     test/control.jsonl  test/baseline.jsonl  test/best.jsonl  test/final.jsonl
+    report.html           all of it on one page
     items.csv  items.png  which accepted change fixed or broke each val item
     calls.jsonl           what was sent and what became of it, over all processes of the run
     summary.json
@@ -247,6 +248,11 @@ class RunFolder:
     def heat_map(self) -> Path:
         """The same as a picture, with the rejected candidates."""
         return self.path / "items.png"
+
+    @property
+    def report(self) -> Path:
+        """The run on one page."""
+        return self.path / "report.html"
 
     def test(self, which: str) -> Path:
         """The rollouts on test of ``which``: control, baseline, best or final."""
