@@ -39,6 +39,12 @@ class Size:
     height: float
 
 
+_LONG_LABEL = 18
+"""Characters."""
+_LEAST_SPAN = 20.0
+_BEYOND = 2.0
+"""Percent; so that marks at 0 and 100 are whole."""
+
 WIDE, NARROW = Size(8.4, 3.5), Size(4.2, 3.9)
 
 
@@ -60,9 +66,10 @@ def learning_curve(records: Sequence[StepRecord], seed_hard: float | None, size:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("step (a line ends an epoch)")
         axes.set_ylabel("solved on val, %")
+        axes.set_ylim(*_room(*axes.get_ylim()))
         _plain(axes)
         figure.legend(
-            loc="outside upper left", ncols=2 if size is NARROW else 3, frameon=False, labelcolor=_INK
+            loc="outside upper left", ncols=2 if size is NARROW else 5, frameon=False, labelcolor=_INK
         )
     return drawn[0]
 
@@ -79,13 +86,29 @@ def held_out_scores(scores: Sequence[tuple[str, Interval]]) -> str:
             axes.annotate(
                 f"{value:.1f}", (value, place), (0, 7), textcoords="offset points", ha="center", color=_INK
             )
-        axes.set_yticks(range(len(scores)), [name for name, _ in reversed(scores)])
+        names = [_broken(name) for name, _ in reversed(scores)]
+        axes.set_yticks(range(len(scores)), names)
         axes.set_ylim(-0.6, len(scores) - 0.3)
+        axes.set_xlim(*_room(*axes.get_xlim()))
         axes.set_xlabel("solved on test, %, with 95 % intervals")
         _plain(axes)
         axes.grid(axis="x", color=_LINE, linewidth=0.7)
         axes.grid(visible=False, axis="y")
     return drawn[0]
+
+
+def _broken(name: str) -> str:
+    """A long label on two lines."""
+    return name.replace(", ", ",\n", 1) if len(name) > _LONG_LABEL else name
+
+
+def _room(low: float, high: float) -> tuple[float, float]:
+    """Ends of an axis of percents: no noise blown up to fill it, and hardly anything beyond 0 and 100."""
+    missing = max(0.0, _LEAST_SPAN - (high - low)) / 2
+    low, high = low - missing, high + missing
+    low, high = (0.0, max(high, _LEAST_SPAN)) if low < 0 else (low, high)
+    low, high = (min(low, 100 - _LEAST_SPAN), 100.0) if high > 100 else (low, high)
+    return low - _BEYOND, high + _BEYOND
 
 
 def _line(axes: "Axes", points: Sequence[tuple[int, float | None]], **style: Any) -> None:

@@ -22,6 +22,7 @@ MOST_IDS = 30
 """Ids of items that a change shows."""
 MOST_REASONS = 6
 MOST_PATTERNS = 15
+_MOST_EPOCHS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def render(contents: Contents) -> str:
             groups=[] if summary is None else display.largest(summary.test_by_group),
             stretches=stretches(contents.changes),
             patterns=contents.patterns[:MOST_PATTERNS],
-            epochs=sorted({record.epoch for record in contents.records}),
+            epochs=_epochs(contents),
             fates=_fates(contents),
             outcomes=_outcomes(contents),
             usages=[] if summary is None else _usages(summary),
@@ -139,7 +140,7 @@ def _about(contents: Contents) -> tuple[str, str, str]:
 
 
 def _tested(summary: Summary) -> list[tuple[str, Interval]]:
-    """The tested skills, equal texts once: ``no skill and baseline``."""
+    """The tested skills, equal texts once: ``no skill, baseline``."""
     known = {
         "control": ("no skill", summary.control_test_hard_interval),
         "baseline": ("baseline", summary.baseline_test_hard_interval),
@@ -150,7 +151,7 @@ def _tested(summary: Summary) -> list[tuple[str, Interval]]:
     for which, (name, interval) in known.items():
         if interval is not None:
             by_text.setdefault(summary.test_digests.get(which, which), ([], interval))[0].append(name)
-    return [(" and ".join(names), interval) for names, interval in by_text.values()]
+    return [(", ".join(names), interval) for names, interval in by_text.values()]
 
 
 def _curve(contents: Contents, *, narrow: bool) -> Markup | str:
@@ -158,6 +159,12 @@ def _curve(contents: Contents, *, narrow: bool) -> Markup | str:
         return ""
     # Made of numbers and words of ours alone.
     return Markup(learning_curve(contents.records, contents.seed_hard, NARROW if narrow else WIDE))
+
+
+def _epochs(contents: Contents) -> list[int]:
+    """The epochs that a table has room for; none where there are too many."""
+    found = sorted({record.epoch for record in contents.records})
+    return found if len(found) <= _MOST_EPOCHS else []
 
 
 def _fates(contents: Contents) -> list[tuple[str, int, str]]:

@@ -152,7 +152,11 @@ def _next(summary: Summary, overrides: Sequence[str] | None, folder: str) -> lis
     found = next((each for start, each in BY_CAUSE.items() if summary.cause.startswith(start)), None)
     verb = _comparing(folder) if summary.cause.startswith(_TOO_FEW) else ""
     advice = [] if found is None else [_try(found[0], found[1], overrides, verb)]
-    if summary.evidence is not None:
+    if summary.best_digest == summary.seed_digest:
+        advice.append(
+            Advice("There is nothing to deploy: the best skill is the one that training began with")
+        )
+    elif summary.evidence is not None:
         advice.append(Advice("Until then there is no reason to deploy it: the gain may be luck"))
     return advice
 

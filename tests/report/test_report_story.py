@@ -22,7 +22,7 @@ OVERRIDES = ("dataset=demo", "model=simulated", "gate=strict")
 
 def finished(evidence: Evidence | None, delta: float, cause: str = "", *, simulated: bool = False) -> Summary:
     return replace(
-        sample_run.summary(()),
+        sample_run.summary(sample_run.SAMPLE.traces),
         status="finished",
         verdict="as it is",
         evidence=evidence,
@@ -56,6 +56,13 @@ def test_no_clear_gain_is_no_reason_to_deploy(evidence: Evidence) -> None:
     assert "no reason to deploy" in words
     assert "deploy run=" not in words
     assert "dataset.split=[4,3,3]" in words
+
+
+def test_where_training_changed_nothing_there_is_nothing_to_deploy() -> None:
+    summary = finished(Evidence.underpowered, 0.0, "no proposed edit helped on val")
+    words = words_of(replace(summary, best_digest=summary.seed_digest))
+    assert "nothing to deploy" in words
+    assert "may be luck" not in words
 
 
 def test_simulated_models_come_before_any_other_advice() -> None:
