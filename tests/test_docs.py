@@ -53,7 +53,7 @@ from skillopt_exp.tasks.scoring import score
 DOCS = ROOT / "docs"
 SHARED = ROOT.parent / "shared" / "data"
 
-FREE = (("gate-selftest",), ("plan",), ("rule",))
+FREE = (("diff",), ("gate-selftest",), ("plan",), ("rule",))
 """Verbs that ask no model, whatever the configuration says."""
 OF_A_RUN = (("resume",), ("export-calls",), ("deploy",), ("report",))
 """Verbs that need a run."""

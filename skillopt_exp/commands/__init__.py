@@ -18,6 +18,7 @@ VERBS = {
     "eval": "score any skill on one split of a data set",
     "compare": "score two skills on the same items and tell what the difference proves",
     "transfer": "score a skill against none over several models and data sets",
+    "diff": "show two skills side by side",
     "report": "tell a run on one page: report.html",
     "deploy": "write a trained skill where an agent finds it",
     "undeploy": "take a deployed skill away, and bring back what stood there before",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import zip_longest
 
 _AROUND = 2
 """Lines that are shown before and after a change."""
@@ -47,3 +48,27 @@ def diff(before: str, after: str) -> tuple[Line, ...]:
 def _gap(count: int) -> Iterator[Line]:
     if count > 0:
         yield Line(Kind.gap, f"{count} more {'line' if count == 1 else 'lines'}")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A line of each of two texts that stand beside each other; None where one has no line there."""
+
+    before: str | None
+    after: str | None
+
+    @property
+    def same(self) -> bool:
+        return self.before == self.after
+
+
+def side_by_side(before: str, after: str) -> tuple[Pair, ...]:
+    """Both texts whole, line by line, what is the same in one row."""
+    old, new = before.split("\n") if before else [], after.split("\n") if after else []
+    pairs: list[Pair] = []
+    for _, old_from, old_to, new_from, new_to in SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        beside = zip_longest(old[old_from:old_to], new[new_from:new_to])
+        pairs.extend(Pair(*lines) for lines in beside)
+    return tuple(pairs)
