@@ -69,7 +69,7 @@ def write_tree(folder: Path, tree: Tree) -> None:
             write_bytes(folder / name, tree[name].content)
             (folder / name).chmod(tree[name].mode)
         for name in sorted(before.keys() - tree.keys(), key=lambda name: name != SKILL_FILE):
-            (folder / name).unlink()
+            (folder / name).unlink(missing_ok=True)  # what a kill left may have been taken over
         for path in sorted(folder.rglob("*"), reverse=True) if folder.exists() else ():
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()

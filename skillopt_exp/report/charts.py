@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from skillopt_exp.records import Interval, Outcome, StepRecord
+from skillopt_exp.records import EpochRecord, Interval, Outcome, StepRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,17 +126,23 @@ def _candidates(axes: "Axes", records: Sequence[StepRecord]) -> None:
             {"marker": "v", "facecolors": "none", "edgecolors": _BAD, "s": 26, "zorder": 3},
         ),
     }
-    for record in records:
-        if record.outcome is Outcome.unchanged:
-            continue
-        if record.candidate_hard is not None:
-            name = "accepted" if record.outcome is Outcome.accepted else "rejected"
-            marks[name][0].append((record.step, 100 * record.candidate_hard))
-        elif record.candidate_at_most is not None:
-            marks["rejected early, at most"][0].append((record.step, 100 * record.candidate_at_most))
+    for step, verdict in _verdicts(records):
+        if verdict.candidate_hard is not None:
+            name = "accepted" if verdict.outcome is Outcome.accepted else "rejected"
+            marks[name][0].append((step, 100 * verdict.candidate_hard))
+        elif verdict.candidate_at_most is not None:
+            marks["rejected early, at most"][0].append((step, 100 * verdict.candidate_at_most))
     for name, (points, style) in marks.items():
         if points:
             axes.scatter(*zip(*points, strict=True), label=name, **style)
+
+
+def _verdicts(records: Sequence[StepRecord]) -> Iterator[tuple[int, StepRecord | EpochRecord]]:
+    """What was decided on candidates, those of epochs' ends included, by step."""
+    for record in records:
+        for verdict in (record, record.epoch_end):
+            if verdict is not None and verdict.outcome not in (None, Outcome.unchanged):
+                yield record.step, verdict
 
 
 def _plain(axes: "Axes") -> None:
