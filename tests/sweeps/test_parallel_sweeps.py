@@ -61,9 +61,7 @@ def test_a_sweep_goes_on_after_a_worker_was_killed(provider: MisbehavingServer, 
         stderr=subprocess.PIPE,
         text=True,
     )
-    while (
-        not (workers := workers_of(process.pid)) or len(list(tmp_path.glob("multirun/*/*/calls.jsonl"))) < 3
-    ):
+    while not workers_of(process.pid) or len(list(tmp_path.glob("multirun/*/*/calls.jsonl"))) < 3:
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     os.kill(workers_of(process.pid)[-1], signal.SIGKILL)
