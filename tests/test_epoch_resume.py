@@ -22,7 +22,15 @@ TWO_EPOCHS = (
     "model.target.max_concurrency=2",
     "model.optimizer.max_concurrency=2",
 )
-ABOUT_THE_PROCESS = (".hydra/", "run.json", "run.lock", "summary.json", "calls.jsonl", "skillopt_exp.log")
+ABOUT_THE_PROCESS = (
+    ".hydra/",
+    "run.json",
+    "run.lock",
+    "summary.json",
+    "calls.jsonl",
+    "report.html",
+    "skillopt_exp.log",
+)
 
 
 def only_run(cwd: Path) -> Path:

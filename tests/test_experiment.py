@@ -11,7 +11,7 @@ from skillopt_exp.config.root import schema_keys
 from skillopt_exp.prompts import BUILT_IN
 from skillopt_exp.records import Evidence, Skill, UpdateMode
 
-ABOUT_THE_PROCESS = {"run.json", "mlflow.json", "calls.jsonl"}
+ABOUT_THE_PROCESS = {"run.json", "mlflow.json", "calls.jsonl", "report.html"}
 
 
 def test_the_demo_gains_over_twenty_points_with_accepted_and_rejected_steps(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_the_control_changes_nothing_but_what_is_said_of_it(tmp_path: Path) -> N
     assert calls["true"] - calls["false"] == 24
     assert files["true"].keys() - files["false"].keys() == {"test/control.jsonl"}
     differing = {name for name in files["false"] if files["false"][name] != files["true"][name]}
-    assert differing - {"run.json"} == {"calls.jsonl", "config.yaml", "summary.json"}
+    assert differing - {"run.json"} == {"calls.jsonl", "config.yaml", "report.html", "summary.json"}
 
 
 @pytest.fixture

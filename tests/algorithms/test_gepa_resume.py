@@ -77,7 +77,7 @@ def test_a_killed_search_goes_on_to_the_same_bytes_and_asks_only_what_was_in_fli
     resumed = skillopt("resume", f"run={only_run(tmp_path)}", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     files = all_files(only_run(tmp_path))
-    same = set(files) - {"run.json", "calls.jsonl", "summary.json", ".hydra/hydra.yaml"}
+    same = set(files) - {"run.json", "calls.jsonl", "report.html", "summary.json", ".hydra/hydra.yaml"}
     assert {name for name in same if files[name] != undisturbed.files.get(name)} == set()
     assert len(files) == len(undisturbed.files)
     asked = len(requests(undisturbed.log)) - before
