@@ -61,6 +61,7 @@ def test_a_sweep_goes_on_after_a_worker_was_killed(provider: MisbehavingServer, 
         stderr=subprocess.PIPE,
         text=True,
     )
+    # The canary has ended, and others are under way.
     while not workers_of(process.pid) or len(list(tmp_path.glob("multirun/*/*/calls.jsonl"))) < 3:
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
