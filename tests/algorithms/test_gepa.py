@@ -39,7 +39,7 @@ from skillopt_exp.records import (
 )
 from skillopt_exp.watch import Watcher
 
-ABOUT_THE_PROCESS = {"run.json", "mlflow.json", "calls.jsonl"}
+ABOUT_THE_PROCESS = {"run.json", "mlflow.json", "calls.jsonl", "report.html"}
 SIZES = {Split.train: 240, Split.val: 120, Split.test: 840}
 
 
@@ -140,7 +140,7 @@ def test_the_library_prints_nothing_and_leaves_no_file_of_its_own(
     assert capfd.readouterr() == ("", "")
     assert list(launch.iterdir()) == []
     kinds = {Path(name).suffix for name in all_files(folder)}
-    assert kinds == {".csv", ".json", ".jsonl", ".lock", ".md", ".png", ".yaml"}
+    assert kinds == {".csv", ".html", ".json", ".jsonl", ".lock", ".md", ".png", ".yaml"}
 
 
 def test_without_the_store_a_resumed_search_that_comes_out_otherwise_is_refused(tmp_path: Path) -> None:
