@@ -41,6 +41,7 @@ _ARTIFACTS_OF_AN_END = (
     "history.jsonl",
     "items.csv",
     "items.png",
+    "report.html",
 )
 _TAGS_OF_AN_END = ("cause", "traceback", "verdict", "evidence", "meets_seed_rule")
 
