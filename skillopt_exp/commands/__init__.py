@@ -14,6 +14,7 @@ VERBS = {
     "train": "compose an experiment and train a skill (the default verb)",
     "resume": "go on with a run that was stopped, killed or paused",
     "plan": "say what a run would ask and cost, with bounds, before any paid call",
+    "runs": "list the runs and sweeps that were launched here, with status, scores and cost",
     "doctor": "check keys, models, data and stores before a run is paid for",
     "eval": "score any skill on one split of a data set",
     "compare": "score two skills on the same items and tell what the difference proves",

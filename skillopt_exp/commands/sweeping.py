@@ -252,11 +252,14 @@ def _ended(failed: Sequence[Row], total: int, folder: SweepFolder) -> SweepEnded
     code = codes.pop() if len(codes) == 1 else SkillOptError.exit_code
     first = next((row for row in failed if row.cause), failed[0])
     lost = [row for row in failed if row.status is JobStatus.failed]
-    counted = f"of {total} jobs {len(lost)} failed and {len(failed) - len(lost)} did not come to their end"
+    open_still = len(failed) - len(lost)
+    counted = " and ".join(
+        f"{count} {what}" for count, what in ((len(lost), "failed"), (open_still, "have not ended")) if count
+    )
     why = f" (job {first.job.number}, {first.job.name}: {first.cause})" if first.cause else ""
     again = "the same command, or python -m skillopt_exp resume sweep="
     return SweepEnded(
-        f"{counted}{why}; see {folder.leaderboard}. Put right what failed, then "
+        f"of {total} jobs {counted}{why}; see {folder.leaderboard}. Put right what failed, then "
         f"{again}{folder.path}, goes on with these alone",
         code,
     )

@@ -75,7 +75,7 @@ def row_of(place: JobPlace, *, reused: bool = False) -> Row:
         status=status,
         val_hard=summary.best_selection_hard,
         test_hard=summary.test_hard,
-        cost_usd=_total_cost(usage),
+        cost_usd=total_cost(usage),
         calls=sum(each.calls for each in usage),
         reused_calls=sum(each.reused for each in usage),
         reused=reused,
@@ -146,7 +146,8 @@ def _rank(row: Row) -> tuple[bool, float, int]:
     return (not finished, -score, row.job.number)
 
 
-def _total_cost(usage: Sequence[Usage]) -> float | None:
+def total_cost(usage: Sequence[Usage]) -> float | None:
+    """US dollars; None where a price or a token count is unknown."""
     costs = [each.cost_usd for each in usage]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None

@@ -1,6 +1,7 @@
-"""The leaderboard on the terminal."""
+"""The leaderboard, and the list of runs, on the terminal."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -8,6 +9,7 @@ from rich.table import Table
 from skillopt_exp.display import dollars, percent
 from skillopt_exp.sweeps.folder import SweepFolder
 from skillopt_exp.sweeps.leaderboard import JobStatus, Row, ranked
+from skillopt_exp.sweeps.listing import Listed
 
 _LONGEST_CAUSE = 300
 
@@ -30,6 +32,34 @@ def print_leaderboard(console: Console, folder: SweepFolder, rows: Sequence[Row]
         console.print(f"winner      {best.job.name}", markup=False, highlight=False, soft_wrap=True)
         console.print(f"skill       {folder.best_skill}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"leaderboard {folder.leaderboard}", markup=False, highlight=False, soft_wrap=True)
+
+
+def print_runs(console: Console, base: Path, runs: Sequence[Listed]) -> None:
+    """One line a run; a job stands under the name that tells it from its siblings."""
+    if not runs:
+        console.print(f"no run was launched in {base}", markup=False, highlight=False, soft_wrap=True)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("begun (UTC)", "status", "val", "test", "cost", "folder", "job"):
+        number = column in ("val", "test", "cost")
+        table.add_column(
+            column,
+            justify="right" if number else "left",
+            overflow="fold",
+            no_wrap=column in ("begun (UTC)", "status"),
+        )
+    for run in runs:
+        scored = run.val_hard is not None
+        table.add_row(
+            "" if run.begun is None else f"{run.begun:%Y-%m-%d %H:%M}",
+            run.status,
+            percent(run.val_hard) if scored else "",
+            percent(run.test_hard) if run.test_hard is not None else "",
+            ("unknown" if run.cost_usd is None else dollars(run.cost_usd)) if scored else "",
+            str(run.path.relative_to(base)),
+            "" if run.sweep is None else run.name,
+        )
+    console.print(table)
 
 
 def _table(rows: Sequence[Row], best: Row | None) -> Table:
