@@ -25,12 +25,13 @@ from skillopt_exp.config.resolved import flat
 from skillopt_exp.config.sweep import SweepConfig
 from skillopt_exp.config.tracking import Backend, TrackingConfig
 from skillopt_exp.errors import SkillOptError
-from skillopt_exp.runs.files import read_text, write_atomic
+from skillopt_exp.runs.files import read_text, write_atomic, write_bytes
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.sweeps.folder import Job, JobPlace, SweepFolder, SweepRecord
 from skillopt_exp.sweeps.keys import JobConfig, job_keys
 from skillopt_exp.sweeps.leaderboard import JobStatus, Row, has_ended, row_of, to_csv, winner
 from skillopt_exp.sweeps.names import job_name, sweep_name
+from skillopt_exp.sweeps.plot import score_against_cost
 from skillopt_exp.sweeps.table import print_leaderboard
 from skillopt_exp.tracking.sweep_run import SweepRun
 
@@ -232,6 +233,9 @@ class _Sweep:
         rows = self._rows(done)
         write_atomic(self.folder.leaderboard, to_csv(rows))
         best = winner(rows)
+        picture = score_against_cost(rows, best)
+        if picture is not None:
+            write_bytes(self.folder.plot, picture)
         if best is not None:
             skill = RunFolder.open(self.folder.job(best.job.key)).best_skill
             write_atomic(self.folder.best_skill, read_text(skill))

@@ -10,7 +10,7 @@
         job.json          the job's name and overrides
         failure.json      how its last attempt failed, if it did
         console.txt       what it printed, where jobs ran at the same time
-    leaderboard.csv  best_skill.md
+    leaderboard.csv  leaderboard.png  best_skill.md
 """
 
 import os
@@ -89,6 +89,11 @@ class SweepFolder:
     @property
     def leaderboard(self) -> Path:
         return self.path / "leaderboard.csv"
+
+    @property
+    def plot(self) -> Path:
+        """Scores against costs."""
+        return self.path / "leaderboard.png"
 
     @property
     def best_skill(self) -> Path:

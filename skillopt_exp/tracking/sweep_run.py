@@ -102,7 +102,7 @@ class SweepRun:
             self._try(f"take job {row.job.number}", lambda place=place: self._settle(place))  # type: ignore[misc]
         table = {"columns": list(HEAD), "data": table_rows(rows)}
         self._try("take the leaderboard", lambda: client.log_dict(run_id, table, _TABLE))
-        for file in (folder.leaderboard, folder.best_skill):
+        for file in (folder.leaderboard, folder.plot, folder.best_skill):
             if file.exists():
                 self._try("take the sweep's files", lambda file=file: client.log_artifact(run_id, str(file)))  # type: ignore[misc]
         ended = {status: sum(row.status is status for row in rows) for status in JobStatus}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from skillopt_exp.sweeps.folder import Job
 from skillopt_exp.sweeps.leaderboard import HEAD, JobStatus, Row, ranked, to_csv, winner
+from skillopt_exp.sweeps.plot import score_against_cost
 
 rows = st.lists(
     st.builds(
@@ -52,3 +53,11 @@ def test_the_table_holds_every_job_in_one_row(jobs: list[Row]) -> None:
     head, *lines = csv.reader(io.StringIO(to_csv(jobs)))
     assert tuple(head) == HEAD
     assert sorted(int(line[1]) for line in lines) == sorted(each.job.number for each in jobs)
+
+
+def test_the_plot_shows_jobs_that_have_a_score_and_is_none_without() -> None:
+    rows = [row(1, 0.5, cost_usd=None, calls=9), row(2, 0.0, cost_usd=0.5)]
+    picture = score_against_cost(rows, rows[0])
+    assert picture is not None
+    assert picture.startswith(b"\x89PNG")
+    assert score_against_cost([row(1, None)], None) is None

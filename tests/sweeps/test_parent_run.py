@@ -46,7 +46,14 @@ def test_one_failed_job_ruins_nothing_and_the_next_command_goes_on_with_it_alone
     assert parent.info.status == "FAILED"
     assert parent.data.metrics["sweep/jobs_failed"] == 2
     artifacts = {each.path for each in client.list_artifacts(parent.info.run_id)}
-    kept = {"leaderboard.csv", "leaderboard.json", "best_skill.md", "multirun.yaml", "sweep.json"}
+    kept = {
+        "leaderboard.csv",
+        "leaderboard.json",
+        "leaderboard.png",
+        "best_skill.md",
+        "multirun.yaml",
+        "sweep.json",
+    }
     assert artifacts >= kept
 
     again = skillopt(*command, cwd=tmp_path)
