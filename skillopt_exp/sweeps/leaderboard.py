@@ -12,6 +12,9 @@ from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.sweeps.folder import Job, JobPlace
 
 
+_OF_THE_TEST = "/test"
+
+
 class JobStatus(StrEnum):
     """How far a job came."""
 
@@ -27,7 +30,8 @@ class Row:
     """One job. Scores are fractions, ``cost_usd`` is None where a price or a token count is unknown.
 
     ``calls`` were paid, ``reused_calls`` came from the store of answers; ``reused`` is whether the job had
-    ended before this command began. ``cause`` says why it failed or stopped.
+    ended before this command began. ``training_calls`` (paid or not) and ``training_cost_usd`` leave out the
+    test, which the winner alone has made. ``cause`` says why it failed or stopped.
     """
 
     job: Job
@@ -40,6 +44,8 @@ class Row:
     reused: bool = False
     cause: str = ""
     exit_code: int = 0
+    training_calls: int = 0
+    training_cost_usd: float | None = None
 
 
 def has_ended(summary: Summary | None, *, tested: bool) -> bool:
@@ -70,6 +76,7 @@ def row_of(place: JobPlace, *, reused: bool = False) -> Row:
     if summary is None:
         return Row(place.job, status, cause=cause or "", exit_code=exit_code, reused=reused)
     usage = list(summary.usage.values())
+    training = [each for name, each in summary.usage.items() if not name.endswith(_OF_THE_TEST)]
     return Row(
         job=place.job,
         status=status,
@@ -81,6 +88,8 @@ def row_of(place: JobPlace, *, reused: bool = False) -> Row:
         reused=reused,
         cause=cause or "",
         exit_code=exit_code,
+        training_calls=sum(each.calls + each.reused for each in training),
+        training_cost_usd=total_cost(training),
     )
 
 

@@ -56,7 +56,7 @@ def test_the_table_holds_every_job_in_one_row(jobs: list[Row]) -> None:
 
 
 def test_the_plot_shows_jobs_that_have_a_score_and_is_none_without() -> None:
-    rows = [row(1, 0.5, cost_usd=None, calls=9), row(2, 0.0, cost_usd=0.5)]
+    rows = [row(1, 0.5, training_calls=9), row(2, 0.0, training_cost_usd=0.5)]
     picture = score_against_cost(rows, rows[0])
     assert picture is not None
     assert picture.startswith(b"\x89PNG")
