@@ -11,7 +11,6 @@ from skillopt_exp.records import TRAINED, Summary, Usage
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.sweeps.folder import Job, JobPlace
 
-
 _OF_THE_TEST = "/test"
 
 
