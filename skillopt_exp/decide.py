@@ -228,7 +228,13 @@ def _skillopt(
     )
     warnings = (
         *rules.size_warnings(sizes),
-        *outlook.gate_warnings(gate, sizes[Split.val]),
+        *outlook.gate_warnings(
+            gate,
+            sizes[Split.val],
+            repeats=settings.scoring.repeats,
+            block=settings.scoring.block,
+        ),
+        *_one_candidate(settings),
         *rules.choice_warnings(
             derived,
             steps=an_epoch,
@@ -255,6 +261,15 @@ def _gate(config: Config, optimizer: SkillOptConfig, steps_per_epoch: int, num_v
     if num_comparisons > 0:
         outlook.refuse_hopeless(settings, num_val)
     return settings
+
+
+def _one_candidate(settings: Settings) -> tuple[str, ...]:
+    if settings.candidates == settings.num_candidates:
+        return ()
+    return (
+        f"optimizer.num_candidates is {settings.num_candidates}, but optimizer.skill_update_mode="
+        f"{settings.update_mode} makes one whole skill a step: one is tried",
+    )
 
 
 def _chosen(given: int | None, derived: int) -> int:

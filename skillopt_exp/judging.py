@@ -71,8 +71,8 @@ class Judge:
 
     async def screening(self, skill: Skill, batch: Sequence[Rollout]) -> tuple[Rollout, ...]:
         """The candidate's attempts at what its batch attempted; none where nothing is screened, or the text
-        was scored on val before."""
-        if not self.scorer.scoring.screened or skill.digest in self.scorer.scored:
+        met val before, however far it came there: that must not depend on how soon evaluations end."""
+        if not self.scorer.scoring.screened or skill.digest in self.scorer.asked:
             return ()
         return await ordered(
             lambda rollout: self.scorer.attempt(skill, rollout.item, Stage.screen, rollout.attempt), batch

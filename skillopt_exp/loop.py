@@ -144,9 +144,10 @@ class Trainer:
 
     def resume(self, progress: Progress) -> TrainState:
         """Where the earlier process ended, with all that it had scored."""
-        self.judge.scorer.scored.update(
-            (scored.skill.digest, scored) for scored in (*progress.scored, *progress.state.epoch_scored)
-        )
+        scorer = self.judge.scorer
+        for scored in (*progress.scored, *progress.state.epoch_scored):
+            scorer.scored[scored.skill.digest] = scored
+        scorer.asked.update(progress.asked, scorer.scored)
         self.watcher.resumed(progress)
         return progress.state
 

@@ -3,7 +3,7 @@
 from skillopt_exp import rules
 from skillopt_exp.errors import UsageError
 from skillopt_exp.records import Metric
-from skillopt_exp.stages.gate import GateSettings
+from skillopt_exp.stages.gate import GateSettings, can_end_early
 from skillopt_exp.stats.criterion import GateRule
 from skillopt_exp.stats.paired import MOST_ENUMERATED, NUM_FLIPS
 from skillopt_exp.stats.power import Answers, smallest_gain, wins_needed
@@ -40,8 +40,13 @@ def refuse_hopeless(settings: GateSettings, num_val: int) -> None:
         )
 
 
-def gate_warnings(settings: GateSettings, num_val: int) -> tuple[str, ...]:
-    """What to know of this gate on ``num_val`` items, where there is something to be warned of."""
+def gate_warnings(
+    settings: GateSettings, num_val: int, *, repeats: int = 1, block: int | None = None
+) -> tuple[str, ...]:
+    """What to know of this gate on ``num_val`` items, where there is something to be warned of.
+
+    ``repeats`` are the attempts at each; ``block`` is None where no evaluation is to end early.
+    """
     criterion = settings.criterion
     if criterion.rule is GateRule.accept_all:
         return (f"gate.rule=accept_all: {settings}",)
@@ -49,11 +54,17 @@ def gate_warnings(settings: GateSettings, num_val: int) -> tuple[str, ...]:
     if (
         criterion.rule is GateRule.margin
         and settings.metric is Metric.hard
-        and criterion.margin * num_val < 1
+        and criterion.margin * num_val * repeats < 1
     ):
+        of = f"{num_val} val items" if repeats == 1 else f"{num_val * repeats} attempts at val items"
         warnings.append(
-            f"gate.margin is {100 * criterion.margin:g} points, less than one of {num_val} val items "
-            f"({100 / num_val:.1f} points): it asks no more than gate=strict"
+            f"gate.margin is {100 * criterion.margin:g} points, less than one of {of} "
+            f"({100 / num_val / repeats:.1f} points): it asks no more than gate=strict"
+        )
+    if block is not None and not can_end_early(settings, repeats):
+        warnings.append(
+            "gate.early_stop=exact ends no evaluation early here: what a further item does to this test of "
+            "unequal differences has no bound; every val item is asked"
         )
     asks_much = criterion.rule is GateRule.significant or criterion.no_regression is not None
     if asks_much or num_val < rules.FEW_VAL_ITEMS:

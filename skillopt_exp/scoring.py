@@ -30,6 +30,9 @@ class Scoring:
     at_once: int = 1
 
 
+MOST_PUT_ASIDE = 16
+"""Candidates whose attempts are kept after an evaluation that ended early: whole conversations take room."""
+
 ALL_AT_ONCE = Scoring()
 """Every val item once, all at once."""
 
@@ -39,6 +42,8 @@ class Scorer:
     """Asks the ``val`` items and puts candidates before the gate.
 
     ``scored`` keeps every skill scored on all of val so far, by digest: an equal text costs no calls.
+    ``asked`` are the digests of all that met val, if only a part of it, and ``partly`` the attempts that some
+    of them left, so that an equal text is not asked the same again.
     """
 
     attempt: Attempt
@@ -46,6 +51,8 @@ class Scorer:
     gate: GateSettings
     scoring: Scoring
     scored: dict[str, ScoredSkill] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+    partly: dict[str, dict[int, tuple[Rollout, ...]]] = field(default_factory=dict)
 
     async def baseline(self, skill: Skill) -> tuple[ScoredSkill, tuple[Rollout, ...]]:
         """The skill to start from, on every val item, with the rollouts."""
@@ -61,6 +68,15 @@ class Scorer:
             candidate = replace(bare, scores=known.scores)
             return Judged(candidate, (), gate(candidate, current, self.gate))
 
+        digest = bare.skill.digest
+        self.asked.add(digest)
+        left = self.partly.pop(digest, {})
+
+        async def attempts(position: int) -> tuple[Rollout, ...]:
+            if position not in left:
+                left[position] = await self._attempts(bare.skill, position)
+            return left[position]
+
         def best_case(answered: Mapping[int, Sequence[Rollout]]) -> ScoredSkill:
             seen = {position: [rollout.score for rollout in each] for position, each in answered.items()}
             return at_best(bare, seen, current)
@@ -69,13 +85,14 @@ class Scorer:
             return objection(best_case(answered), current, self.gate) == "score"
 
         answered = await in_blocks(
-            lambda position: self._attempts(bare.skill, position),
+            attempts,
             self._blocks(current, whole=whole),
             hopeless,
             at_once=ceil(self.scoring.at_once / self.scoring.repeats),
         )
         selection = tuple(rollout for position in sorted(answered) for rollout in answered[position])
         if len(answered) < len(self.val):
+            self._put_aside(digest, left)
             best = best_case(answered)
             verdict = Verdict(
                 Outcome.rejected,
@@ -102,7 +119,13 @@ class Scorer:
             lambda number: self.attempt(skill, self.val[position], Stage.selection, number), numbers
         )
 
+    def _put_aside(self, digest: str, left: dict[int, tuple[Rollout, ...]]) -> None:
+        self.partly[digest] = left
+        if len(self.partly) > MOST_PUT_ASIDE:
+            del self.partly[next(iter(self.partly))]
+
     def _kept(self, bare: ScoredSkill, selection: Sequence[Rollout]) -> ScoredSkill:
         scored = replace(bare, scores=tuple(rollout.score for rollout in selection))
         self.scored[bare.skill.digest] = scored
+        self.asked.add(bare.skill.digest)
         return scored

@@ -114,7 +114,7 @@ class Tally(Watcher):
             total_steps=len(self.records),
             total_accepts=accepts,
             total_rejects=outcomes[Outcome.rejected],
-            val_attempts_saved=self._saved(),
+            val_attempts_not_needed=self._not_needed(),
             outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
             seed_digest=baseline.skill.digest,
             best_digest=best.skill.digest,
@@ -134,8 +134,10 @@ class Tally(Watcher):
             notes=self._notes(spent),
         )
 
-    def _saved(self) -> int:
-        """Attempts at val items that the candidates of steps were spared, less what it took to screen them.
+    def _not_needed(self) -> int:
+        """Attempts at val items that no verdict needed, less what it took to screen candidates.
+
+        What was asked ahead of a verdict is in the usage all the same.
 
         Negative where screening took more than it spared; 0 of a search that has no candidates but those that
         pass a screen of its own.

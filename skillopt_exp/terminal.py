@@ -322,8 +322,8 @@ def _result(summary: Summary) -> str:
 
 
 def _spared(summary: Summary) -> str:
-    saved = summary.val_attempts_saved
-    return f"{saved:,} attempts at val items spared" if saved > 0 else ""
+    count = summary.val_attempts_not_needed
+    return f"{count:,} attempts at val items were not needed" if count > 0 else ""
 
 
 def _held_out(summary: Summary) -> Iterator[Row]:

@@ -188,7 +188,7 @@ def summary(made: Sequence[StepTrace]) -> Summary:
         total_steps=len(made),
         total_accepts=outcomes.count(Outcome.accepted),
         total_rejects=outcomes.count(Outcome.rejected),
-        val_attempts_saved=4,
+        val_attempts_not_needed=4,
         outcomes={str(outcome): outcomes.count(outcome) for outcome in Outcome},
         seed_digest=Skill().digest,
         best_digest=best.skill.digest,

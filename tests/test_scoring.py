@@ -47,7 +47,8 @@ class Run(Listener):
             return "1" if skill_is_good else drawn.choice(["0", "0.25", "0.5"])
 
         def optimizer(messages: Sequence[Message], stage: Stage) -> str:
-            return patch_reply(append(f"- Rule {random.Random(messages[0].content).randrange(10**6)}."))
+            # Few rules, so that equal texts come again; told by everything that the prompt says.
+            return patch_reply(append(f"- Rule {random.Random(messages[0].content).randrange(4)}."))
 
         self.target = ScriptedChat(target)
         self.trainer = Trainer(
@@ -100,20 +101,22 @@ gates = st.builds(
     num_val=st.integers(1, 30),
     block=st.integers(1, 12),
     repeats=st.integers(1, 3),
+    screened=st.booleans(),
     at_once=st.sampled_from([1, 8, 64]),
 )
 def test_a_run_that_ends_evaluations_early_decides_as_one_that_asks_all(
-    gate: GateSettings, world: int, num_val: int, block: int, repeats: int, at_once: int
+    gate: GateSettings, world: int, num_val: int, block: int, repeats: int, screened: bool, at_once: int
 ) -> None:
-    early = Run(gate, Scoring(repeats, block, at_once=at_once), world=world, num_val=num_val)
-    whole = Run(gate, Scoring(repeats), world=world, num_val=num_val)
+    early = Run(gate, Scoring(repeats, block, screened, at_once), world=world, num_val=num_val)
+    whole = Run(gate, Scoring(repeats, None, screened), world=world, num_val=num_val)
     assert early.decisions == whole.decisions
     assert early.state == whole.state, "the best skill, its scores and what the next step is shown"
     assert early.reason == whole.reason
     for short, full in zip(early.traces, whole.traces, strict=True):
         asked, all_asked = short.judged.selection, full.judged.selection
-        assert set(asked) <= set(all_asked)
-        if len(asked) < len(all_asked):
+        if all_asked:
+            assert set(asked) <= set(all_asked)
+        if short.record.candidate_at_most is not None:
             assert len(asked) % (block * repeats) == 0, "whole blocks"
             bound, reached = short.record.candidate_at_most, full.judged.candidate.mean(gate.metric)
             assert bound is not None
@@ -231,3 +234,28 @@ class Ends(Listener):
 
     def stopped(self, reason: StopReason) -> None:
         self.reasons.append(reason)
+
+
+async def test_an_equal_text_is_not_asked_again_what_it_was_asked_before_its_evaluation_ended() -> None:
+    trainer, listener = make(
+        always(patch_reply(append(HARMFUL))), num_epochs=3, scoring=Scoring(block=2), batch_size=8
+    )
+    await trainer.train(Skill())
+    assert isinstance(trainer.target, ScriptedChat)
+    assert [trace.record.num_selection for trace in listener.traces] == [4, 4, 4]
+    assert trainer.target.count(Stage.selection) == 6 + 4, "the seed, and the candidate once"
+
+
+async def test_a_text_that_met_val_before_is_not_screened_however_far_it_came() -> None:
+    def once(messages: Sequence[Message], stage: Stage) -> str:
+        # Helps on its batch at first, and never on val.
+        return "yes" if stage is Stage.screen and messages[0].content else "no"
+
+    for block in (None, 2):
+        trainer, listener = make(
+            always(patch_reply(append(USELESS))), once, num_epochs=2, scoring=Scoring(1, block, True)
+        )
+        await trainer.train(Skill())
+        assert isinstance(trainer.target, ScriptedChat)
+        assert trainer.target.count(Stage.screen) == 4, "in the first step alone"
+        assert {str(trace.judged.verdict) for trace in listener.traces} == {"rejected(by: score)"}

@@ -25,7 +25,7 @@ from skillopt_exp.report.keeper import ReportKeeper
 from skillopt_exp.runs.answers import answers_path, open_answers
 from skillopt_exp.runs.calls import CallLog
 from skillopt_exp.runs.composed import Composed
-from skillopt_exp.runs.files import MEND, read_text
+from skillopt_exp.runs.files import MEND, read_text, write_atomic
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.runs.progress import read_progress
 from skillopt_exp.runs.recorder import RunRecorder
@@ -137,7 +137,9 @@ def _run(
     ):
         turns = None if launch.child is None else _turns(prepared, launch)
         accounts = Accounts(answers, ledger, prepared.config.budget, turns)
+        run_folder.done.unlink(missing_ok=True)  # of a run that goes on after its training
         summary = experiment.run(prepared, opening, watching, progress, accounts=accounts, tests=launch.tests)
+        write_atomic(run_folder.done, "")
         if answers is not None:
             kept = f"{answers.count:,} answers, {answers.size_bytes / 1e6:,.1f} MB, in {answers.path}"
             launch.console.print(f"store     {kept}", soft_wrap=True, highlight=False)

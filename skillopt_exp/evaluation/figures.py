@@ -15,8 +15,8 @@ from skillopt_exp.stats import averaged, gain
 class Difference:
     """One skill minus another on the same items, and which items they are.
 
-    ``won`` are the ids of items whose hard score is higher under the first, ``lost`` under the second, in
-    the order of the items; the others are tied.
+    ``won`` are the ids of items that only the first solves, ``lost`` those that only the second does, in the
+    order of the items, of several attempts in more than half; the others are tied.
     """
 
     gain: Gain
@@ -52,10 +52,10 @@ def difference(
     unsolved: list[str] = []
     for name, new, old in zip(ids, averaged(after), averaged(before), strict=True):
         one, other = new.score.hard, old.score.hard
-        if one != other:
-            (won if one > other else lost).append(name)
+        if (one > 0.5) is not (other > 0.5):
+            (won if one > 0.5 else lost).append(name)
         else:
-            (solved if one >= 1.0 else unsolved).append(name)
+            (solved if one > 0.5 else unsolved).append(name)
     return Difference(
         gain(first, second, after, before), tuple(won), tuple(lost), tuple(solved), tuple(unsolved)
     )

@@ -146,10 +146,12 @@ class StepTrace:
 class Progress:
     """What an earlier process of a run left: enough to go on as if it had never ended.
 
-    ``scored`` holds every skill that was scored on val, the seed first.
+    ``scored`` holds every skill that was scored on all of val, the seed first; ``asked`` the digests of all
+    that met it.
     """
 
     seed: ScoredSkill
     records: tuple[StepRecord, ...]
     state: TrainState
     scored: tuple[ScoredSkill, ...]
+    asked: frozenset[str] = frozenset()

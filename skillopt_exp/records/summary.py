@@ -83,7 +83,7 @@ class Summary:
     total_steps: int
     total_accepts: int
     total_rejects: int
-    val_attempts_saved: int
+    val_attempts_not_needed: int
     outcomes: Mapping[str, int]
     seed_digest: str
     best_digest: str

@@ -245,6 +245,11 @@ class RunFolder:
         return self.path / "items.csv"
 
     @property
+    def done(self) -> Path:
+        """An empty file, the last that a run writes: whatever wanted to hear of its end has heard of it."""
+        return self.path / "done"
+
+    @property
     def heat_map(self) -> Path:
         """The same as a picture, with the rejected candidates."""
         return self.path / "items.png"

@@ -23,11 +23,17 @@ def read_progress(folder: RunFolder, seed_skill: Skill) -> Progress | None:
     _check_seed(folder, seed_skill)
     records = folder.read_history()
     seed = _scored(folder, seed_skill, 0, len(state.current.scores))
+    candidates = tuple(_candidates(folder, records))
+    ends = [record.epoch_end for record in records if record.epoch_end is not None]
     return Progress(
         seed=seed,
         records=records,
         state=state,
-        scored=(seed, *_candidates(folder, seed, records, state)),
+        scored=(seed, *_whole(candidates, seed, state)),
+        asked=frozenset(
+            [each.skill.digest for each in candidates if each.scores]
+            + [end.candidate_digest for end in ends if end.candidate_digest and end.num_selection]
+        ),
     )
 
 
@@ -39,27 +45,29 @@ def _check_seed(folder: RunFolder, seed_skill: Skill) -> None:
         )
 
 
-def _candidates(
-    folder: RunFolder, seed: ScoredSkill, records: Sequence[StepRecord], state: TrainState
-) -> Iterator[ScoredSkill]:
-    """The candidates of the completed steps whose text was new and that were scored on all of val."""
-    known = {seed.skill.digest}
+def _candidates(folder: RunFolder, records: Sequence[StepRecord]) -> Iterator[ScoredSkill]:
+    """All candidates of the completed steps, with the scores of what was asked of val for each."""
     for record in records:
         file = folder.candidate(record.step)
         skill = Skill(body=read_skill_text(file))
         if skill.digest != record.candidate_digest:
             raise _does_not_belong(file, record.step)
-        scored = _scored(folder, skill, record.step, record.num_selection)
-        # An evaluation that ended early holds a part of val, which scores nothing.
-        if record.num_selection == len(seed.scores) and skill.digest not in known:
-            yield scored
-            known.add(skill.digest)
+        yield _scored(folder, skill, record.step, record.num_selection)
         for number, _ in enumerate(record.other_verdicts, start=2):
-            other = _other(folder, record.step, number)
-            if len(other.scores) == len(seed.scores) and other.skill.digest not in known:
-                yield other
-                known.add(other.skill.digest)
-        known.update(end.skill.digest for end in state.epoch_scored if end.step == record.step)
+            yield _other(folder, record.step, number)
+
+
+def _whole(candidates: Sequence[ScoredSkill], seed: ScoredSkill, state: TrainState) -> Iterator[ScoredSkill]:
+    """Those that were scored on all of val, each text once, as the first step that asked about it has it.
+
+    An evaluation that ended early holds a part of val, which scores nothing.
+    """
+    known = {seed.skill.digest}
+    for each in candidates:
+        earlier = {end.skill.digest for end in state.epoch_scored if end.step < each.step}
+        if len(each.scores) == len(seed.scores) and each.skill.digest not in known | earlier:
+            yield each
+            known.add(each.skill.digest)
 
 
 def _other(folder: RunFolder, step: int, number: int) -> ScoredSkill:

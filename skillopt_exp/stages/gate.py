@@ -129,8 +129,10 @@ def _in_words(settings: GateSettings) -> str:
         case GateRule.significant:
             level = f"{100 * criterion.alpha:.3g} % of comparisons"
             text = f"a gain on val in {scores} is accepted if luck shows one as large in at most {level}"
+        case GateRule.accept_all if criterion.no_regression is None:
+            return "every candidate is accepted, whatever it scores on val: no gate was passed"
         case GateRule.accept_all:
-            text = "every candidate is accepted, whatever it scores on val: no gate was passed"
+            text = "whatever a candidate scores on val, it is accepted"
     if criterion.no_regression is not None:
         text += f"; at most {criterion.no_regression} val items that were solved may be lost"
     return text

@@ -85,7 +85,10 @@ def gain(first: str, second: str, after: Sequence[Attempt], before: Sequence[Att
     hard, soft = mean(hards), mean(softs)
     if hard is None or soft is None:
         raise ValueError("two skills that attempted nothing do not differ")
-    won, lost = sum(delta > 0 for delta in hards), sum(delta < 0 for delta in hards)
+    # Of several attempts more than half must solve, as for the gate.
+    pairs = [(one.score.hard, other.score.hard) for one, other in zip(new, old, strict=True)]
+    won = sum(after > 0.5 >= before for after, before in pairs)
+    lost = sum(before > 0.5 >= after for after, before in pairs)
     return Gain(
         first=first,
         second=second,

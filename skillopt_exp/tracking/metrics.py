@@ -113,7 +113,7 @@ def summary_metrics(summary: Summary) -> dict[str, float]:
             "total_steps": summary.total_steps,
             "total_accepts": summary.total_accepts,
             "total_rejects": summary.total_rejects,
-            "val_attempts_saved": summary.val_attempts_saved,
+            "val_attempts_not_needed": summary.val_attempts_not_needed,
             **{f"outcomes/{safe_key(outcome)}": count for outcome, count in summary.outcomes.items()},
             **{
                 f"usage/{_grouped(key)}/{what}": value

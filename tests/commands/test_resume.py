@@ -273,3 +273,23 @@ def test_an_unknown_key_is_refused_with_the_nearest(cwd: Path) -> None:
     refused = skillopt("resume", f"run={only_run(cwd)}", "train.seeed=1", cwd=cwd)
     assert refused.returncode == 2
     assert "did you mean train.seed?" in refused.stderr
+
+
+def test_a_run_that_was_killed_while_its_end_was_told_is_told_again(tmp_path: Path) -> None:
+    """As a kill between the summary and the last watcher leaves it."""
+    small = ("dataset=demo", "dataset.limit=40", "model=simulated", "train.num_epochs=1")
+    done = skillopt(*small, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = only_run(tmp_path)
+    whole = all_files(folder)
+    for name in ("done", "items.csv", "items.png", "report.html"):
+        (folder / name).unlink()
+    again = skillopt("resume", f"run={folder}", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "clear gain" in again.stdout or "no clear gain" in again.stdout
+    left = all_files(folder)
+    assert left.keys() == whole.keys()
+    for name in ("items.csv", "items.png", "best_skill.md", "history.jsonl"):
+        assert left[name] == whole[name]
+    complete = skillopt("resume", f"run={folder}", cwd=tmp_path)
+    assert "is complete" in complete.stdout

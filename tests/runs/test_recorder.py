@@ -178,6 +178,8 @@ def test_a_rollout_is_one_line_with_its_conversation(tmp_path: Path) -> None:
     assert (first["id"], first["hard"], first["fault"]) == ("train0", 1.0, None)
     assert (second["hard"], second["fault"], second["feedback"]) == (0.0, Fault.truncated, "expected zwölf")
     assert first["messages"][1] == {
+        "tool_calls": [],
+        "answers_call": "",
         "role": "assistant",
         "content": "<answer>12</answer>",
         "reasoning": "hm\u2028so",
