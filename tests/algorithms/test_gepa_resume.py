@@ -16,6 +16,8 @@ from skillopt_exp.config.changes import allowed_changes
 from skillopt_exp.errors import UsageError
 from skillopt_exp.runs.folder import RunFolder
 
+pytestmark = pytest.mark.slow  # a served run, searched, killed and stopped
+
 SLOTS = 4
 SMALL = (
     "dataset=demo",
