@@ -140,7 +140,7 @@ def test_the_library_prints_nothing_and_leaves_no_file_of_its_own(
     assert capfd.readouterr() == ("", "")
     assert list(launch.iterdir()) == []
     kinds = {Path(name).suffix for name in all_files(folder)}
-    assert kinds == {".csv", ".html", ".json", ".jsonl", ".lock", ".md", ".png", ".yaml"}
+    assert kinds == {"", ".csv", ".html", ".json", ".jsonl", ".lock", ".md", ".png", ".yaml"}
 
 
 def test_without_the_store_a_resumed_search_that_comes_out_otherwise_is_refused(tmp_path: Path) -> None:
