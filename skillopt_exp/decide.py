@@ -150,10 +150,22 @@ def _names(config: Config) -> dict[Role, str]:
     return {Role.target: config.model.target.name, Role.optimizer: config.model.optimizer.name}
 
 
-def _skillopt(
-    config: Config, optimizer: SkillOptConfig, sizes: Mapping[Split, int], base: Path | None
-) -> Decision:
-    num_train = sizes[Split.train]
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """What the rule derives, or the user gives instead; ``derived`` is what the rule says in any case."""
+
+    batch_size: int
+    learning_rate: int
+    min_learning_rate: int
+    derived: rules.Derived
+    origins: tuple[Origin, ...]
+
+
+def _numbers(config: Config, optimizer: SkillOptConfig, num_train: int) -> _Numbers:
+    """
+    Raises:
+        UsageError: values that cannot go together.
+    """
     derived = rules.derive(config.rule.table(), num_train)
     batch_size = _chosen(config.train.batch_size, derived.batch_size)
     learning_rate = _chosen(optimizer.learning_rate, derived.learning_rate)
@@ -169,14 +181,37 @@ def _skillopt(
             f"optimizer.min_learning_rate is {min_learning_rate}, above the learning rate {learning_rate}; "
             f"give at most {learning_rate}, or null for {default_min}"
         )
-    an_epoch = rules.steps_per_epoch(num_train, batch_size * config.train.accumulation)
+    unused = optimizer.rate_unused
+    rate_reason = derived.learning_rate_reason
+    origins = (
+        _origin("train.batch_size", config.train.batch_size, derived.batch_size, derived.batch_size_reason),
+        _origin(
+            "optimizer.learning_rate", optimizer.learning_rate, derived.learning_rate, rate_reason, unused
+        ),
+        _origin(
+            "optimizer.min_learning_rate",
+            optimizer.min_learning_rate,
+            default_min,
+            "min(2, learning_rate)",
+            unused,
+        ),
+    )
+    return _Numbers(batch_size, learning_rate, min_learning_rate, derived, origins)
+
+
+def _skillopt(
+    config: Config, optimizer: SkillOptConfig, sizes: Mapping[Split, int], base: Path | None
+) -> Decision:
+    numbers = _numbers(config, optimizer, sizes[Split.train])
+    step_items = numbers.batch_size * config.train.accumulation
+    an_epoch = rules.steps_per_epoch(sizes[Split.train], step_items)
     gate = _gate(config, optimizer, an_epoch, sizes[Split.val])
     settings = Settings(
         num_epochs=config.train.num_epochs,
-        batch_size=batch_size,
+        batch_size=numbers.batch_size,
         seed=config.train.seed,
-        learning_rate=learning_rate,
-        min_learning_rate=min_learning_rate,
+        learning_rate=numbers.learning_rate,
+        min_learning_rate=numbers.min_learning_rate,
         scheduler=optimizer.lr_scheduler,
         minibatch_size=config.gradient.minibatch_size,
         merge_batch_size=config.gradient.merge_batch_size,
@@ -209,23 +244,6 @@ def _skillopt(
         ),
         gate=gate,
     )
-    origins = (
-        _origin("train.batch_size", config.train.batch_size, derived.batch_size, derived.batch_size_reason),
-        _origin(
-            "optimizer.learning_rate",
-            optimizer.learning_rate,
-            derived.learning_rate,
-            derived.learning_rate_reason,
-            optimizer.rate_unused,
-        ),
-        _origin(
-            "optimizer.min_learning_rate",
-            optimizer.min_learning_rate,
-            default_min,
-            "min(2, learning_rate)",
-            optimizer.rate_unused,
-        ),
-    )
     warnings = (
         *rules.size_warnings(sizes),
         *outlook.gate_warnings(
@@ -236,14 +254,14 @@ def _skillopt(
         ),
         *_one_candidate(settings),
         *rules.choice_warnings(
-            derived,
+            numbers.derived,
             steps=an_epoch,
-            batch_size=batch_size,
+            batch_size=numbers.batch_size,
             num_epochs=config.train.num_epochs,
         ),
         *rules.model_warnings(_names(config)),
     )
-    return Decision(settings, origins, warnings, SkillOpt(), an_epoch)
+    return Decision(settings, numbers.origins, warnings, SkillOpt(), an_epoch)
 
 
 def _folder(path: str | None, base: Path | None) -> Path | None:

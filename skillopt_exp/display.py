@@ -49,6 +49,14 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         console.print(line, soft_wrap=True, highlight=False)
 
 
+def steps_row(num_epochs: int, an_epoch: int | None) -> Row:
+    """How many steps a training takes; without a number of steps an epoch as long as it goes on."""
+    if an_epoch is None:
+        return "steps", "open", "as many as the optimizer takes"
+    epochs = "1 epoch" if num_epochs == 1 else f"{num_epochs} epochs"
+    return "steps", str(num_epochs * an_epoch), f"{epochs} of {an_epoch}"
+
+
 def print_warnings(console: Console, warnings: Sequence[str]) -> None:
     """One line each."""
     for warning in warnings:

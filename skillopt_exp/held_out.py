@@ -11,8 +11,6 @@ from skillopt_exp.stats import gain, standing
 HEADLINE = ("best", "baseline")
 PAIRS = (HEADLINE, ("final", "baseline"), ("best", "control"), ("final", "control"), ("baseline", "control"))
 """Which skills are compared, first minus second."""
-_STANDS_FOR = {"control": "baseline", "final": "best"}
-"""Where both are one text, the second name tells everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +60,14 @@ class HeldOut:
             return None
         return self.tested["best"].a_call.minus(self.tested["control"].a_call)
 
-    def same(self, one: str, other: str) -> bool:
-        """Whether both were tested and are one text."""
-        return {one, other} <= self.tested.keys() and self.tested[one].skill.digest == self.tested[
-            other
-        ].skill.digest
-
     def _pairs(self) -> Iterator[tuple[str, str]]:
-        doubled = {name for name, other in _STANDS_FOR.items() if self.same(name, other)}
+        compared: set[tuple[str, str]] = set()
         for first, second in PAIRS:
-            if not doubled & {first, second} and not self.same(first, second):
-                yield first, second
+            if {first, second} <= self.tested.keys():
+                texts = (self.tested[first].skill.digest, self.tested[second].skill.digest)
+                if texts[0] != texts[1] and texts not in compared:
+                    compared.add(texts)
+                    yield first, second
 
     def _gain(self, first: str, second: str) -> Gain | None:
         if not {first, second} <= self.standings.keys():

@@ -106,7 +106,6 @@ class Trainer:
     @cached_property
     def judge(self) -> Judge:
         """Decides on candidates, and keeps what was scored."""
-
         settings = self.settings
         return Judge(
             scorer=Scorer(self.attempt, self.splits.val, settings.gate, settings.scoring),
@@ -120,7 +119,7 @@ class Trainer:
         """The state after the last step, from ``seed_skill`` on, or from where an earlier process ended."""
         state = await self.begin(seed_skill) if progress is None else self.resume(progress)
         unreadable_steps = 0
-        for batch in self.plan()[state.step :]:
+        for batch in self.plan[state.step :]:
             reason = self.stop_reason(state, batch)
             if reason is not None:
                 self.watcher.stopped(reason)
@@ -155,10 +154,11 @@ class Trainer:
         """Why training ends before ``batch``, or None: nothing can pass any more, or nothing did for long."""
         if hopeless(state.current, self.settings.gate):
             return StopReason.ceiling
-        patience, steps_per_epoch = self.settings.patience, len(self.plan()) // self.settings.num_epochs
+        patience, steps_per_epoch = self.settings.patience, len(self.plan) // self.settings.num_epochs
         idle_epochs = batch.epoch - 1 - ceil(state.current.step / steps_per_epoch)
         return StopReason.patience if patience is not None and idle_epochs >= patience else None
 
+    @cached_property
     def plan(self) -> tuple[Batch, ...]:
         """The batches of all steps."""
         return tuple(
@@ -319,7 +319,7 @@ class Trainer:
         settings = self.settings
         return edit_budget(
             step,
-            len(self.plan()),
+            len(self.plan),
             scheduler=settings.scheduler,
             first=settings.learning_rate,
             last=settings.min_learning_rate,

@@ -1,7 +1,6 @@
 """What a person sees of a run: what was decided, one line a step, the result and where it lies."""
 
 import logging
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -11,23 +10,17 @@ from rich.markup import escape
 from rich.text import Text
 
 from skillopt_exp import __version__
+from skillopt_exp.closing import HELD_OUT, rows_of_end, rows_of_stop
 from skillopt_exp.display import (
-    Row,
-    bare_percent,
-    bracketed,
     percent,
-    points,
     print_banner,
     print_groups,
     print_head,
     print_rows,
-    span,
-    spent,
-    taken,
+    steps_row,
 )
 from skillopt_exp.held_out import HEADLINE
 from skillopt_exp.records import (
-    FINISHED,
     NO_CALLS,
     ACall,
     EpochRecord,
@@ -44,7 +37,7 @@ from skillopt_exp.records import (
     Usage,
     Verdict,
 )
-from skillopt_exp.summary import SEED_RULE_ACCEPTS, SEED_RULE_DELTA, status_of
+from skillopt_exp.summary import status_of
 from skillopt_exp.tracking.session import TrackedRun
 from skillopt_exp.watch import Opening, Watcher
 
@@ -60,7 +53,6 @@ _WHY_STOPPED = {
     StopReason.ceiling: "training ends here: no candidate can score enough on val to be accepted any more",
     StopReason.patience: "training ends here: train.patience epochs went by without an accepted candidate",
 }
-_HELD_OUT = f"{Split.test} ({Split.test.meaning})"
 _LABELS = f"train is {Split.train.meaning}; val, candidate and best are {Split.val.meaning} (val)"
 """What the scores of a step are."""
 _HYDRAS_HANDLER = "console"
@@ -170,7 +162,7 @@ class Terminal(Watcher):
         assert self._opening is not None
         if self._opening.evaluates_only:
             return
-        self._console.print(Text(f"{_LABELS}; {_HELD_OUT} comes at the end", "dim"), soft_wrap=True)
+        self._console.print(Text(f"{_LABELS}; {HELD_OUT} comes at the end", "dim"), soft_wrap=True)
         self._console.print(
             Text(
                 _COLUMNS.format("step", "epoch", "train", "val", "candidate", "best", "edits") + "verdict",
@@ -220,31 +212,9 @@ class Terminal(Watcher):
     def finished(self, summary: Summary, best: ScoredSkill) -> None:
         self._live.stop()
         assert self._opening is not None
-        folder = self._opening.folder
         self._console.print()
         print_groups(self._console, summary.test_by_group, Split.test.meaning, *HEADLINE)
-        rows = [("result", _result(summary), "" if summary.status == FINISHED else summary.status)]
-        if summary.cause:
-            rows.append(("likely cause", summary.cause, ""))
-        rows += _held_out(summary)
-        if summary.skill_cost_a_call is not None:
-            rows.append(("a call", taken(summary.skill_cost_a_call), "best minus no skill, on test"))
-        if self._opening.evaluates_only:
-            rows.append(("selection", f"val {percent(summary.baseline_selection_hard)}", ""))
-        else:
-            rows += _of_training(summary)
-        rows += [
-            ("spent", spent(summary.usage), _spared(summary)),
-            *_failed_requests(summary),
-            ("skill", str(folder / "best_skill.md"), _unchanged(summary)),
-            (
-                "items",
-                str(folder / "items.csv"),
-                "which step fixed or broke each val item; drawn in items.png",
-            ),
-            ("summary", str(folder / "summary.json"), ""),
-            ("report", str(folder / "report.html"), "the whole run on one page, for a browser"),
-        ]
+        rows = rows_of_end(summary, self._opening.folder, evaluates_only=self._opening.evaluates_only)
         tracked = self._tracked()
         if tracked is not None:
             rows += [("MLflow", tracked.ui_command, ""), ("", tracked.link, "")]
@@ -254,13 +224,8 @@ class Terminal(Watcher):
         self._live.stop()
         if self._opening is None:
             return
-        folder = self._opening.folder
-        rows = [("status", status_of(error) if summary is None else summary.status, "")]
-        if summary is not None:
-            rows += [("steps", _outcomes(summary), ""), ("spent", spent(summary.usage), "")]
-            rows += _failed_requests(summary)
-            rows.append(("best so far", str(folder / "best_skill.md"), ""))
-        rows.append(("go on with", f"python -m skillopt_exp resume run={shlex.quote(str(folder))}", ""))
+        status = status_of(error) if summary is None else summary.status
+        rows = rows_of_stop(status, summary, self._opening.folder)
         self._console.print()
         print_rows(self._console, rows)
 
@@ -280,88 +245,7 @@ class Terminal(Watcher):
 def _planned_steps(opening: Opening) -> tuple[str, str, str]:
     if opening.evaluates_only:
         return "steps", "none", "the seed skill is evaluated only"
-    if opening.total_steps is None:
-        return "steps", "open", "as many as the optimizer takes"
-    epochs = "1 epoch" if opening.num_epochs == 1 else f"{opening.num_epochs} epochs"
-    return "steps", str(opening.total_steps), f"{epochs} of {opening.steps_per_epoch}"
-
-
-def _of_training(summary: Summary) -> list[tuple[str, str, str]]:
-    return [
-        (
-            "selection",
-            f"val {percent(summary.baseline_selection_hard)} -> {percent(summary.best_selection_hard)}",
-            "optimistic: the skill was chosen on these items",
-        ),
-        ("steps", _outcomes(summary), ""),
-        (
-            "seed rule",
-            "met" if summary.meets_seed_rule else "not met",
-            f"asks for over {100 * SEED_RULE_DELTA:g} points on test and at least {SEED_RULE_ACCEPTS} "
-            "accepted steps",
-        ),
-    ]
-
-
-def _failed_requests(summary: Summary) -> list[Row]:
-    """How many requests failed, by role and status; no row where none did."""
-    said = [
-        f"{role}: " + ", ".join(f"{count:,} × {status}" for status, count in counts.items())
-        for role, counts in summary.failed_requests.items()
-    ]
-    return [("failed requests", "; ".join(said), "sent again where that can help; not paid")] if said else []
-
-
-def _result(summary: Summary) -> str:
-    if summary.test_delta_hard is None:
-        score = "" if summary.test_hard is None else f": test {percent(summary.test_hard)}"
-        return f"{summary.verdict}{score}"
-    text = f"{summary.verdict}: test {percent(summary.baseline_test_hard)} -> {percent(summary.test_hard)}"
-    text += f", {points(summary.test_delta_hard)} points{bracketed(summary.test_delta_interval)}"
-    return f"{text} on {summary.num_test_items:,} items"
-
-
-def _spared(summary: Summary) -> str:
-    count = summary.val_attempts_not_needed
-    return f"{count:,} attempts at val items were not needed" if count > 0 else ""
-
-
-def _held_out(summary: Summary) -> Iterator[Row]:
-    """The tested skills, equal texts in one row, each with its interval and its paired differences."""
-    hards = {
-        "control": (summary.control_test_hard, summary.control_test_hard_interval),
-        "baseline": (summary.baseline_test_hard, summary.baseline_test_hard_interval),
-        "best": (summary.test_hard, summary.test_hard_interval),
-        "final": (summary.final_test_hard, summary.final_test_hard_interval),
-    }
-    rows: dict[str, list[str]] = {}
-    for name in hards:
-        if name in summary.test_digests:
-            rows.setdefault(summary.test_digests[name], []).append(name)
-    title = _HELD_OUT
-    for names in rows.values():
-        share, interval = hards[names[0]]
-        gains = (
-            f"{points(gain.hard)} ({span(gain.hard_interval, points)}) over {_called(gain.second)}"
-            for gain in summary.test_gains
-            if gain.first in names
-        )
-        called = " and ".join(map(_called, names))
-        yield title, f"{called} {percent(share)}{bracketed(interval, bare_percent)}", "; ".join(gains)
-        title = ""
-
-
-def _called(which: str) -> str:
-    return "no skill" if which == "control" else which
-
-
-def _unchanged(summary: Summary) -> str:
-    return "the one that the run began with" if summary.best_digest == summary.seed_digest else ""
-
-
-def _outcomes(summary: Summary) -> str:
-    counts = [f"{count} {outcome}" for outcome, count in summary.outcomes.items() if count]
-    return f"{summary.total_steps}: {', '.join(counts)}" if counts else "0"
+    return steps_row(opening.num_epochs, opening.steps_per_epoch)
 
 
 def _scored(share: float | None, at_most: float | None) -> str:

@@ -211,3 +211,14 @@ def test_several_attempts_at_an_item_count_as_one() -> None:
     assert headline is not None
     assert headline.hard == pytest.approx(2 / 9)
     assert (headline.num_won, headline.num_lost, headline.hard_p) == (1, 0, 1.0)
+
+
+def test_a_best_skill_that_is_the_seed_s_text_is_never_told_as_a_gain(tmp_path: Path) -> None:
+    """Both are one text, scored once: no luck of answers can make it look better than itself."""
+    (tmp_path / "seed.md").write_text("- Be kind to your reader.\n", encoding="utf-8")
+    summary = run(tmp_path / "run", SKILLED, "train.num_epochs=0", base=tmp_path)
+    assert summary.best_digest == summary.seed_digest
+    assert summary.test_delta_hard == 0
+    assert len(summary.test_gains) == 1, "there are two texts, and so one pair of them"
+    assert not summary.verdict.startswith("clear")
+    assert not summary.meets_seed_rule

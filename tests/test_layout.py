@@ -150,6 +150,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "selftest": {"display", "records", "stages.gate", "stats", "summary"},
     "display": {"llm.meter", "records", "stats"},
+    "closing": {"display", "records", "summary"},
     "checks": {
         "config",
         "data",

@@ -141,10 +141,8 @@ def _head(prepared: "Experiment", allowed: "AtOnce") -> list[tuple[str, str, str
 
 
 def _steps(prepared: "Experiment") -> tuple[str, str, str]:
+    from skillopt_exp.display import steps_row
+
     if not prepared.trains:
         return "steps", "0", "nothing is trained: optimizer=none"
-    an_epoch, num_epochs = prepared.decision.steps_per_epoch, prepared.decision.settings.num_epochs
-    if an_epoch is None:
-        return "steps", "open", "as many as the optimizer takes"
-    epochs = "1 epoch" if num_epochs == 1 else f"{num_epochs} epochs"
-    return "steps", str(num_epochs * an_epoch), f"{epochs} of {an_epoch}"
+    return steps_row(prepared.decision.settings.num_epochs, prepared.decision.steps_per_epoch)
