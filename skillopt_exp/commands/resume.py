@@ -93,9 +93,8 @@ def _go_on_with_run(path: str, overrides: Sequence[str], *, other_prompts: bool)
     from skillopt_exp.runs.folder import RunFolder
 
     folder = RunFolder.open(named_path(path, base=Path.cwd(), key="run").resolve())
-    summary = folder.read_summary()
-    # A run that was killed while its end was told has a summary, and is told again.
-    if summary is not None and summary.complete and folder.done.exists():
+    summary = folder.ended()
+    if summary is not None:
         sys.stdout.write(f"{folder.path} is complete: {summary.verdict}; its skill is {folder.best_skill}\n")
         return 0
     register()

@@ -17,7 +17,6 @@ from skillopt_exp.errors import BudgetError, InterruptedRun, OutageError, SkillO
 from skillopt_exp.redaction import redact
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.sweeps.folder import Failure, JobPlace
-from skillopt_exp.sweeps.leaderboard import has_ended
 from skillopt_exp.tracking.mlflow_tracker import Child
 
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -54,9 +53,7 @@ def _train(composed: DictConfig, place: JobPlace, launch: Launch) -> float | Non
         launch.console.print(f"another process is at work on {place.path}; waiting until it has ended")
     while folder.in_use:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
-    summary = folder.read_summary()
-    if summary is None or not has_ended(summary, tested=launch.tests):
-        summary = go_on(composed, folder, launch)
+    summary = folder.ended(tested=launch.tests) or go_on(composed, folder, launch)
     return summary.best_selection_hard
 
 

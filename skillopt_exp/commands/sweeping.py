@@ -29,7 +29,7 @@ from skillopt_exp.runs.files import read_text, write_atomic, write_bytes
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.sweeps.folder import Job, JobPlace, SweepFolder, SweepRecord
 from skillopt_exp.sweeps.keys import JobConfig, job_keys
-from skillopt_exp.sweeps.leaderboard import JobStatus, Row, has_ended, row_of, to_csv, winner
+from skillopt_exp.sweeps.leaderboard import JobStatus, Row, row_of, to_csv, winner
 from skillopt_exp.sweeps.names import job_name, sweep_name
 from skillopt_exp.sweeps.plot import score_against_cost
 from skillopt_exp.sweeps.table import print_leaderboard
@@ -174,7 +174,7 @@ class _Sweep:
         path = self.folder.job(job.key)
         if not RunFolder.is_run(path) or JobPlace(path, job).failure() is not None:
             return False
-        return has_ended(RunFolder.open(path).read_summary(), tested=self.settings.test_all)
+        return RunFolder.open(path).ended(tested=self.settings.test_all) is not None
 
     def _launch(self, waiting: Sequence[_Composed], *, canary: bool) -> None:
         if canary and waiting:
@@ -215,7 +215,7 @@ class _Sweep:
             return
         place = self._place(best.job)
         run_folder = RunFolder.open(place.path)
-        if has_ended(run_folder.read_summary(), tested=True):
+        if run_folder.ended() is not None:
             return
         composed = next(each for each in self.jobs if each.job.key == best.job.key)
         self.console.print(f"\n[bold]the winner, on test[/bold]  {best.job.name}", highlight=False)

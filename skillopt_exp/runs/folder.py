@@ -34,7 +34,7 @@ from filelock import FileLock, Timeout
 
 from skillopt_exp import __version__
 from skillopt_exp.errors import DataError, InterruptedRun, UsageError
-from skillopt_exp.records import StepRecord, Summary, TrainState
+from skillopt_exp.records import TRAINED, StepRecord, Summary, TrainState
 from skillopt_exp.runs.codec import from_json, to_json
 from skillopt_exp.runs.composed import Composed, read_composed, write_composed
 from skillopt_exp.runs.files import MEND, create_exclusive, read_jsonl, read_record
@@ -304,6 +304,19 @@ class RunFolder:
                 f"{state.step} was completed; restore the file from a copy"
             )
         return records[: state.step]
+
+    def ended(self, *, tested: bool = True) -> Summary | None:
+        """The result of a run that has nothing left to do, or None.
+
+        It was trained, ``tested`` where that is wanted, and everything that wanted to hear of its end has.
+
+        Raises:
+            DataError: damaged.
+        """
+        summary = self.read_summary() if self.done.exists() else None
+        if summary is None:
+            return None
+        return summary if summary.complete or (summary.status == TRAINED and not tested) else None
 
     def read_summary(self) -> Summary | None:
         """The run's result, or None as long as there is none.

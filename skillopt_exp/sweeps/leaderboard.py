@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skillopt_exp.errors import DataError
-from skillopt_exp.records import TRAINED, Summary, Usage
+from skillopt_exp.records import Usage
 from skillopt_exp.runs.folder import RunFolder
 from skillopt_exp.sweeps.folder import Job, JobPlace
 
@@ -47,18 +47,14 @@ class Row:
     training_cost_usd: float | None = None
 
 
-def has_ended(summary: Summary | None, *, tested: bool) -> bool:
-    """Whether a job is done: trained, and ``tested`` where that is wanted."""
-    return summary is not None and (summary.complete or (summary.status == TRAINED and not tested))
-
-
 def row_of(place: JobPlace, *, reused: bool = False) -> Row:
     """What the job's folder says of it."""
-    summary = cause = None
+    summary = ended = cause = None
     try:
         failure = place.failure()
         if RunFolder.is_run(place.path):
-            summary = RunFolder.open(place.path).read_summary()
+            folder = RunFolder.open(place.path)
+            summary, ended = folder.read_summary(), folder.ended(tested=False)
     except DataError as error:
         failure, cause = None, str(error)
     if failure is not None:
@@ -66,7 +62,7 @@ def row_of(place: JobPlace, *, reused: bool = False) -> Row:
         cause, exit_code = failure.message, failure.exit_code
     elif cause is not None:
         status, exit_code = JobStatus.failed, DataError.exit_code
-    elif has_ended(summary, tested=False):
+    elif ended is not None:
         status, exit_code = JobStatus.finished, 0
     elif RunFolder.is_run(place.path):
         status, exit_code, cause = JobStatus.stopped, 75, "its process ended without a word"

@@ -47,6 +47,15 @@ def test_a_wider_grid_runs_what_is_new_and_tests_the_winner_alone(tmp_path: Path
     assert again.returncode == 0, again.stderr
     assert [row["reused"] for row in leaderboard(folder)] == ["true"] * 3
 
+    # As a kill leaves a job that has its summary, and whose end nobody else has heard of.
+    for name in ("done", "items.png", "report.html"):
+        (other / name).unlink()
+    told = skillopt("resume", f"sweep={folder}", cwd=tmp_path.parent)
+    assert told.returncode == 0, told.stderr
+    assert (other / "done").exists()
+    assert (other / "items.png").exists()
+    assert [row["reused"] for row in leaderboard(folder)].count("false") == 1
+
 
 def test_a_canary_that_cannot_run_stops_the_sweep(tmp_path: Path) -> None:
     done = skillopt("-m", *SMALL, "train.batch_size=999,4", cwd=tmp_path)
