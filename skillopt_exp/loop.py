@@ -13,7 +13,6 @@ from math import ceil
 from skillopt_exp.batching import Batch, batches, sample
 from skillopt_exp.contest import Contest, Tried, decided, distinct
 from skillopt_exp.epoch import NOTHING, EpochEnd, EpochSettings
-from skillopt_exp.errors import ProviderError
 from skillopt_exp.flow import both, ordered, reduced
 from skillopt_exp.judging import Judge
 from skillopt_exp.leak import LeakCheck
@@ -48,10 +47,8 @@ from skillopt_exp.stages.update import Updated, update
 from skillopt_exp.stages.variants import variants
 from skillopt_exp.tasks.base import Task
 from skillopt_exp.transitions import advance, after_epoch, waved_through
+from skillopt_exp.unreadable import UnreadableSteps
 from skillopt_exp.watch import Watcher
-
-MOST_UNREADABLE_STEPS = 5
-"""Steps in a row without one readable optimizer reply, after which going on would only cost money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ class Trainer:
     async def train(self, seed_skill: Skill, progress: Progress | None = None) -> TrainState:
         """The state after the last step, from ``seed_skill`` on, or from where an earlier process ended."""
         state = await self.begin(seed_skill) if progress is None else self.resume(progress)
-        unreadable_steps = 0
+        unreadable = UnreadableSteps()
         for batch in self.plan[state.step :]:
             reason = self.stop_reason(state, batch)
             if reason is not None:
@@ -127,12 +124,7 @@ class Trainer:
             trace = await self.step(state, batch)
             self.watcher.step(trace)
             state = trace.state
-            unreadable_steps = unreadable_steps + 1 if trace.unreadable else 0
-            if unreadable_steps == MOST_UNREADABLE_STEPS:
-                raise ProviderError(
-                    f"no reply of the optimizer model could be read in {unreadable_steps} steps in a row; "
-                    f"the last one: {trace.selected.dropped[-1]}. Try another model: model.optimizer.name=..."
-                )
+            unreadable.see(trace)
         return state
 
     async def begin(self, seed_skill: Skill) -> TrainState:

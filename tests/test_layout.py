@@ -34,6 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "leak": {"records"},
     "scoring": {"flow", "llm.base", "records", "stages.gate"},
     "contest": {"records", "stages.update"},
+    "unreadable": {"errors", "records"},
     "judging": {"flow", "leak", "llm.base", "prompts", "records", "scoring", "skill", "stages"},
     "epoch": {"flow", "llm.base", "prompts", "records", "skill", "stages"},
     "transitions": {"records", "stages.gate"},
@@ -54,6 +55,7 @@ ROOMS: dict[str, set[str]] = {
         "stages",
         "tasks.base",
         "transitions",
+        "unreadable",
         "watch",
     },
     "algorithms": {
@@ -64,6 +66,7 @@ ROOMS: dict[str, set[str]] = {
         "skill",
         "stages",
         "transitions",
+        "unreadable",
     },
     "groups": {"records", "rules", "stats"},
     "held_out": {"groups", "records", "stats"},

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from math import ceil, fsum
 
 from skillopt_exp.algorithms.steps import NO_PATCH, one_proposal
-from skillopt_exp.errors import DataError, ProviderError
-from skillopt_exp.loop import MOST_UNREADABLE_STEPS, Trainer
+from skillopt_exp.errors import DataError
+from skillopt_exp.loop import Trainer
 from skillopt_exp.records import (
     Compaction,
     EditResult,
@@ -24,7 +24,6 @@ from skillopt_exp.records import (
     ScoredSkill,
     Skill,
     StepRecord,
-    StepTrace,
     TrainState,
     Verdict,
 )
@@ -32,6 +31,7 @@ from skillopt_exp.skill import apply_edits
 from skillopt_exp.stages.compact import compact
 from skillopt_exp.stages.gate import hopeless
 from skillopt_exp.stages.propose import propose
+from skillopt_exp.unreadable import UnreadableSteps
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class Search:
         self._num_minibatches = 0
         self._idle: Iteration | None = None
         self._iteration: Iteration | None = None
-        self._unreadable_steps = 0
+        self._unreadable = UnreadableSteps()
 
     @property
     def at_ceiling(self) -> bool:
@@ -171,7 +171,7 @@ class Search:
             trainer.watcher.replayed(trace)
         else:
             trainer.watcher.step(trace)
-        self._give_up_on(trace)
+        self._unreadable.see(trace)
 
     def _after_idle(self, at: Iteration) -> tuple[Rollout, ...]:
         """The minibatches since the last step."""
@@ -201,14 +201,6 @@ class Search:
         size = self._trainer.settings.minibatch_size
         an_epoch = ceil(len(self._trainer.splits.train) / size)
         return (self._num_minibatches - 1) // an_epoch + 1
-
-    def _give_up_on(self, trace: StepTrace) -> None:
-        self._unreadable_steps = self._unreadable_steps + 1 if trace.unreadable else 0
-        if self._unreadable_steps == MOST_UNREADABLE_STEPS:
-            raise ProviderError(
-                f"no reply of the optimizer model could be read in {MOST_UNREADABLE_STEPS} steps in a row; "
-                f"the last one: {trace.selected.dropped[-1]}. Try another model: model.optimizer.name=..."
-            )
 
 
 def _compare(again: StepRecord, recorded: StepRecord) -> None:
